@@ -73,7 +73,8 @@ export function parseDelegations(root: TrustRoot, bytes: Uint8Array, key: string
     for (const id of keyIDs) {
       const tuf = delegations.keys[id];
       const key = tuf && publicKeyFromTuf(tuf);
-      if (key === undefined) throw corrupt(`key ${id.slice(0, 80)} has a wrong id or a wrong kind`);
+      if (key === undefined)
+        throw corrupt(`key ${id.slice(0, 80)} is weak, or has a wrong id or kind`);
       keys.set(id, key);
     }
     const [, channel] = /^channel-(.+)$/.exec(name) ?? [];

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { canonicalize } from '@tufjs/canonical-json';
 import { Key } from '@tufjs/models';
+import { isEdPublicKey } from '../../core/ed25519-point.ts';
 import { AppError } from '../../core/errors.ts';
 import { asn1FromJoined } from './signature-encoding.ts';
 
@@ -17,7 +18,7 @@ export function shortId(id: string): string {
   return id.slice(0, 12);
 }
 
-/** @throws AppError `invalid_configuration` for another kind of key */
+/** @throws AppError `invalid_configuration` for another kind of key, and for a weak key */
 export function publicKeyOf(key: KeyObject): PublicKey {
   const algorithm = algorithmOf(key);
   if (algorithm === undefined) {
@@ -26,7 +27,19 @@ export function publicKeyOf(key: KeyObject): PublicKey {
       'The key is neither Ed25519 nor ECDSA on P-256. Make one with "slipway trust new-key NAME.key".',
     );
   }
+  // An attacker who brings a key of small order signs as its owner, and the owner never had a private key.
+  if (algorithm === 'Ed25519' && !isEdPublicKey(rawKeyOf(key))) {
+    throw new AppError(
+      'invalid_configuration',
+      'The Ed25519 key is weak: it has a small order, so that an attacker can sign without its private key, or it is no point of the curve. Make another key with "slipway trust new-key NAME.key".',
+    );
+  }
   return { id: idOf(tufKeyJson({ algorithm, key })), algorithm, key };
+}
+
+/** The 32 bytes of an Ed25519 key. */
+function rawKeyOf(key: KeyObject): Buffer {
+  return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
 }
 
 function algorithmOf(key: KeyObject): PublicKey['algorithm'] | undefined {
@@ -71,8 +84,7 @@ function tufKeyJson({ algorithm, key }: Pick<PublicKey, 'algorithm' | 'key'>) {
     const pem = key.export({ type: 'spki', format: 'pem' }).toString();
     return { keytype: 'ecdsa', scheme: 'ecdsa-sha2-nistp256', keyval: { public: pem } };
   }
-  const { x = '' } = key.export({ format: 'jwk' });
-  const hex = Buffer.from(x, 'base64url').toString('hex');
+  const hex = rawKeyOf(key).toString('hex');
   return { keytype: 'ed25519', scheme: 'ed25519', keyval: { public: hex } };
 }
 
@@ -83,8 +95,8 @@ function idOf(json: object): string {
 /**
  * Reads a key from TUF metadata.
  *
- * @returns undefined for a key of another kind, and for a key whose id does not follow from it: one key must not count
- *   twice
+ * @returns undefined for a key of another kind, for a weak key, and for a key whose id does not follow from it: one
+ *   key must not count twice
  */
 export function publicKeyFromTuf(key: Key): PublicKey | undefined {
   const value = key.keyVal.public ?? '';

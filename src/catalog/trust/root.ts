@@ -91,7 +91,8 @@ export function parseRoot(bytes: Uint8Array, name: string): TrustRoot {
   const keys = new Map<string, PublicKey>();
   for (const [id, each] of Object.entries(root.keys)) {
     const key = publicKeyFromTuf(each);
-    if (key === undefined) throw corrupt(`key ${id.slice(0, 80)} has a wrong id or a wrong kind`);
+    if (key === undefined)
+      throw corrupt(`key ${id.slice(0, 80)} is weak, or has a wrong id or kind`);
     keys.set(id, key);
   }
   for (const [role, { keyIDs, threshold }] of Object.entries(root.roles)) {

@@ -3,11 +3,11 @@ import {
   isStorableName,
   type SettingsJson,
 } from '../../catalog/documents/settings-document.ts';
+import { isEdPublicKey } from '../../core/ed25519-point.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../../domain/minisign.ts';
 import { REQUIREMENTS, type Requirement } from '../../domain/signing-facts.ts';
 import { parseSparkleKey, type SparklePublicKey } from '../../domain/sparkle-key.ts';
-import { isEdPublicKey } from '../verify/ed25519.ts';
 
 /** The settings of an application, for operators. */
 export interface ApplicationSettings {
@@ -95,14 +95,14 @@ export function withStatedSettings(settings: SettingsJson, stated: StatedSetting
     changed =
       tauriPubkey === null
         ? others
-        : { ...others, tauri_pubkey: parseMinisignKey(tauriPubkey).text };
+        : { ...others, tauri_pubkey: parseUsableTauriKey(tauriPubkey).text };
   }
   if (sparklePubkey !== undefined) {
     const { sparkle_pubkey: _before, ...others } = changed;
     changed =
       sparklePubkey === null
         ? others
-        : { ...others, sparkle_pubkey: parseUsableKey(sparklePubkey).text };
+        : { ...others, sparkle_pubkey: parseUsableSparkleKey(sparklePubkey).text };
   }
   if (require !== undefined) {
     const { require: _before, ...others } = changed;
@@ -132,12 +132,22 @@ function flawOf(name: string): string {
 /**
  * Refuses a key with which no signature is valid. The message does not repeat the key, because it may be a private key.
  */
-function parseUsableKey(text: string): SparklePublicKey {
+function parseUsableSparkleKey(text: string): SparklePublicKey {
   const key = parseSparkleKey(text);
   if (isEdPublicKey(key.bytes)) return key;
   throw new AppError(
     'invalid_request',
     'These 32 bytes are no public key of Ed25519: nothing was stored. If they are the private key that "generate_keys -x" exports, it stays with its owner. Give the public key instead, which "generate_keys -p" prints.',
+  );
+}
+
+/** Refuses a key with which no signature is valid, and a key for which an attacker can sign. */
+function parseUsableTauriKey(text: string): MinisignPublicKey {
+  const key = parseMinisignKey(text);
+  if (isEdPublicKey(key.bytes)) return key;
+  throw new AppError(
+    'invalid_request',
+    `The key ${key.keyId} is no public key of Ed25519, or an attacker can sign without its private key: nothing was stored. Give the public key that "tauri signer generate" printed.`,
   );
 }
 

@@ -1,4 +1,5 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { isEdPublicKey } from '../../core/ed25519-point.ts';
 import { AppError } from '../../core/errors.ts';
 import { readPlainFile } from '../../core/plain-file.ts';
 import {
@@ -138,7 +139,7 @@ function isSignatureOver(
   { signature }: MinisignSignature,
   key: MinisignPublicKey,
 ): boolean {
-  return verify(null, signed, keyObjectOf(key), signature);
+  return isMadeBy(key, signed, signature);
 }
 
 /**
@@ -150,12 +151,19 @@ function hasTrustedComment(
   key: MinisignPublicKey,
 ): boolean {
   const covered = Buffer.concat([signature, Buffer.from(trustedComment)]);
-  return verify(null, covered, keyObjectOf(key), globalSignature);
+  return isMadeBy(key, covered, globalSignature);
 }
 
-function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
+/** Refuses a weak key on every Node, also one that an earlier version of Slipway stored. */
+function isMadeBy(
+  { bytes }: MinisignPublicKey,
+  signed: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  if (!isEdPublicKey(bytes)) return false;
   const x = Buffer.from(bytes).toString('base64url');
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, signed, key, signature);
 }
 
 /**

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createEdCheck } from '../../../src/releases/verify/ed25519.ts';
 import { rounds } from '../../support/rounds.ts';
 import { isAcceptedBySparkle, makeSparkleKey } from '../../support/sparkle-key.ts';
+import { WEAK_ED_KEYS } from '../../support/weak-ed-keys.ts';
 
 /** Ed25519 in chunks, held against Node's own and against RFC 8032. */
 
@@ -55,26 +56,12 @@ describe('createEdCheck', () => {
     );
   });
 
-  // Points of the orders 1, 2, 4 and 8, some of them in a form that RFC 8032 refuses.
-  const SMALL = [
-    '0100000000000000000000000000000000000000000000000000000000000000',
-    'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-    '0000000000000000000000000000000000000000000000000000000000000000',
-    '0000000000000000000000000000000000000000000000000000000000000080',
-    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
-    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
-    '0100000000000000000000000000000000000000000000000000000000000080',
-    'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  ].map(hex);
-
-  it('agrees with Node that no file is signed with a key of small order', () => {
-    for (const key of SMALL) {
-      for (const point of SMALL) {
+  // Node 22.19 verifies one in eight of these signatures; newer versions of Node refuse them, as Slipway does on each.
+  it('says that no file is signed with a key of small order', () => {
+    for (const key of WEAK_ED_KEYS) {
+      for (const point of WEAK_ED_KEYS) {
         const signature = Buffer.concat([point, Buffer.alloc(32)]);
         for (const file of ['a', 'b', 'c', 'd'].map((text) => Buffer.from(text))) {
-          const text = key.toString('base64');
-          const value = signature.toString('base64');
-          expect(isAcceptedBySparkle(text, file, value)).toBe(false);
           expect(isValid(key, [file], signature)).toBe(false);
         }
       }

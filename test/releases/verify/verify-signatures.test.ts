@@ -5,11 +5,13 @@ import { changeSettings } from '../../../src/releases/applications/change-settin
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
+import { isValidSignature } from '../../../src/releases/verify/verify-signatures.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { type MinisignKey, makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { SIGNATURE_FOR_ANY_FILE, WEAK_ED_KEYS } from '../../support/weak-ed-keys.ts';
 
 /** Signatures are verified before anything is stored. */
 
@@ -123,6 +125,30 @@ describe('with a key', () => {
       { code: 'status_forbids', message: expect.stringMatching(/set the public key 0+2222/) },
     );
     expect((await keysIn('apps/desktop/')).some((key) => key.includes('1.0.0'))).toBe(false);
+  });
+});
+
+describe('a key for which an attacker can sign', () => {
+  it.each(WEAK_ED_KEYS.map((bytes) => bytes.toString('hex')))('%s is not set', async (hex) => {
+    const pubkey = Buffer.concat([Buffer.from('Ed'), OURS.id, Buffer.from(hex, 'hex')]);
+    const before = await keysIn('');
+    await expect(setKey({ ...OURS, pubkey: pubkey.toString('base64') })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^The key 0+1111 is no public key of Ed25519, or an attacker/),
+    });
+    expect(await keysIn('')).toEqual(before);
+  });
+
+  it('verifies nothing, when an earlier version stored it', () => {
+    for (const bytes of WEAK_ED_KEYS) {
+      for (const file of ['a', 'b', 'c', 'd']) {
+        const signature = SIGNATURE_FOR_ANY_FILE;
+        const forged = { algorithm: 'Ed', keyId: '', trustedComment: '' } as const;
+        const key = { keyId: '', bytes, text: '' };
+        const given = { ...forged, signature, globalSignature: signature };
+        expect(isValidSignature(Buffer.from(file), given, key)).toBe(false);
+      }
+    }
   });
 });
 
