@@ -39,7 +39,7 @@ export interface NodeInternals {
 }
 
 /** The newest version of Node that the tests run with. */
-const MAJOR_KNOWN = 24;
+const MAJOR_KNOWN = 26;
 
 /** @param version as `process.versions.node` has it */
 export function internalsOf(version: string): NodeInternals {

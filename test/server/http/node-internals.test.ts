@@ -6,8 +6,8 @@ import { internalsOf, nodeInternals } from '../../../src/server/http/node-intern
 describe('the undocumented parts of Node', () => {
   it('are used in the versions that the tests run with, and in no newer one', () => {
     expect(nodeInternals).toBe(internalsOf('22.19.0'));
-    expect(internalsOf('24.99.0')).toBe(nodeInternals);
-    for (const newer of ['25.0.0', '26.1.0', '100.0.0-nightly', 'unknown']) {
+    expect(internalsOf('26.99.0')).toBe(nodeInternals);
+    for (const newer of ['27.0.0', '28.1.0', '100.0.0-nightly', 'unknown']) {
       expect(internalsOf(newer), newer).not.toBe(nodeInternals);
     }
   });
