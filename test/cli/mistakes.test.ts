@@ -157,7 +157,8 @@ describe('the progress bar', () => {
     progress.show('hashing App', 0, 2_000_000, 'bytes');
     progress.show('hashing App', 1_000_000, 2_000_000, 'bytes');
     progress.stop();
-    return String(stream.read() ?? '');
+    // Since Node 26, a read without a size returns one piece of what was written, and not all of it.
+    return String(stream.read(stream.readableLength) ?? '');
   };
 
   it('starts with the sizes', () => {
