@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const PROJECT = path.resolve(import.meta.dirname, '../..');
@@ -12,23 +11,54 @@ export const readProjectFile = (file: string): string =>
 
 /**
  * The text files of the project, by their paths relative to its root: what Git has and will have, without what it
- * ignores.
+ * ignores. Git itself is not asked, because a downloaded archive has no repository.
  */
 export function readTextFiles(): ReadonlyMap<string, string> {
-  const listed = execFileSync(
-    'git',
-    ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'],
-    { cwd: PROJECT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
-  );
   const texts = new Map<string, string>();
-  for (const file of listed.split('\0')) {
-    // Git lists a file until its deletion is committed.
-    if (file === '' || NAMES_OTHERS.test(file) || !existsSync(path.join(PROJECT, file))) continue;
+  for (const file of [...filesBelow('', readIgnoreRules())].sort()) {
+    if (NAMES_OTHERS.test(file)) continue;
     const bytes = readFileSync(path.join(PROJECT, file));
     // Git's own rule: a file with a zero byte at its beginning is binary.
     if (!bytes.subarray(0, 8000).includes(0)) texts.set(file, bytes.toString());
   }
   return texts;
+}
+
+function* filesBelow(directory: string, rules: readonly IgnoreRule[]): Generator<string> {
+  for (const entry of readdirSync(path.join(PROJECT, directory), { withFileTypes: true })) {
+    const file = path.posix.join(directory, entry.name);
+    const last = rules.findLast(({ pattern }) =>
+      pattern.test(entry.isDirectory() ? `${file}/` : file),
+    );
+    if (entry.name === '.git' || last?.isIgnored === true) continue;
+    if (entry.isDirectory()) yield* filesBelow(file, rules);
+    else if (entry.isFile()) yield file;
+  }
+}
+
+interface IgnoreRule {
+  /** For a path relative to the root; the path of a directory ends with a slash. */
+  readonly pattern: RegExp;
+  /** False for a rule that takes paths out of the rules before it. */
+  readonly isIgnored: boolean;
+}
+
+/** The rules of `.gitignore`, as far as this project uses them: `*`, `**`, `!`, and a slash within or at the end. */
+function readIgnoreRules(): readonly IgnoreRule[] {
+  const lines = readProjectFile('.gitignore').split('\n');
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const isIgnored = !line.startsWith('!');
+      const glob = isIgnored ? line : line.slice(1);
+      const isAnchored = glob.slice(0, -1).includes('/');
+      const text = glob
+        .replace(/^\//, '')
+        .replace(/[.+?^$()[\]{}|\\]/g, '\\$&')
+        .replace(/\*+/g, (stars) => (stars === '*' ? '[^/]*' : '.*'));
+      const end = glob.endsWith('/') ? '' : '/?';
+      return { pattern: new RegExp(`^${isAnchored ? '' : '(?:.*/)?'}${text}${end}$`), isIgnored };
+    });
 }
 
 /** The documents among them. */
