@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf, childText, parseXml } from '../../../../src/core/xml.ts';
 import { get, release, setDisplayName, setStatus } from '../../../server/support.ts';
@@ -113,14 +112,10 @@ describe('the releases of an application', () => {
     });
 
     it('is well-formed', async () => {
+      // The parser has refused other text already, but for two things that it forgives.
       const { text } = await feed();
-      const checked = await new Promise<string>((resolve) => {
-        const child = execFile('xmllint', ['--noout', '-'], (error, _out, problems) =>
-          resolve(error === null ? '' : `${problems}${error.message}`),
-        );
-        child.stdin?.end(text);
-      });
-      expect(checked).toBe('');
+      expect(text.replace(/&(?:amp|lt|gt|quot|apos);/g, '')).not.toContain('&');
+      expect(text).toMatch(/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]+$/u);
     });
 
     it('has what RFC 4287 requires of a feed and of each entry', async () => {
