@@ -11,7 +11,8 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 import { createTestService } from '../support/service.ts';
 import { HOSTILE } from './hostile.ts';
-import { checkOutAction, type Job, readAction, runJob } from './job.ts';
+import { checkOutAction, type Job, runJob } from './job.ts';
+import { readAction } from './read-action.ts';
 
 /** The action as workflows use it, without GitHub. */
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ACTION } from '../../src/features/init/github-workflow.ts';
 import { ROOT } from '../cli/support.ts';
-import { readAction } from './job.ts';
+import { readAction } from './read-action.ts';
 
 /** The page about CI describes the action. */
 

@@ -3,31 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parse } from 'yaml';
 import { ROOT } from '../cli/support.ts';
 import { COMPILED } from '../support/process.ts';
+import { type Action, readAction, type Step } from './read-action.ts';
 
 /** Runs the steps of action.yml as a runner of GitHub does. */
-
-interface Step {
-  readonly id: string;
-  readonly shell: string;
-  readonly run: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-export interface Action {
-  readonly [key: string]: unknown;
-  readonly inputs: Readonly<
-    Record<string, { description: string; required: boolean; default?: string }>
-  >;
-  readonly outputs: Readonly<Record<string, { description: string; value: string }>>;
-  readonly runs: { readonly using: string; readonly steps: readonly Step[] };
-}
-
-export async function readAction(): Promise<Action> {
-  return parse(await readFile(path.join(ROOT, 'action.yml'), 'utf8'));
-}
 
 /** The files of a tag without a built publisher, as far as the action needs them. */
 export async function checkOutAction(directory: string): Promise<string> {

@@ -86,40 +86,69 @@ describe.each(['ed25519', 'p256'] as const)('a key of the kind %s', (kind) => {
     );
   });
 
-  it('may be behind a command, in each encoding that key stores print', async () => {
-    const file = at(`plain-${kind}.key`);
-    await createKeyFiles({ file, passphrase: undefined, isP256: kind === 'p256' });
-    const digest = kind === 'p256' ? '-sha256 -sign' : '';
-    const raw =
-      kind === 'p256'
-        ? `openssl dgst ${digest} ${file}`
-        : `cat > ${file}.in; openssl pkeyutl -sign -rawin -inkey ${file} -in ${file}.in`;
-    for (const command of [
-      raw,
-      `(${raw}) | base64 -w0`,
-      `(${raw}) | od -An -v -tx1 | tr -d ' \\n'`,
-    ]) {
-      const signer = await openSigner(`command:${at(`plain-${kind}.pub`)}:${command}`, nobody);
+  it.each(['latin1', 'base64', 'hex'])(
+    'may be behind a command that prints %s',
+    async (encoding) => {
+      const file = at(`${encoding}-${kind}.key`);
+      await createKeyFiles({ file, passphrase: undefined, isP256: kind === 'p256' });
+      const command = await nodeCommand(
+        `${encoding}-${kind}`,
+        `
+      const { readFileSync } = require('node:fs');
+      const key = readFileSync(${JSON.stringify(file)});
+      const hash = ${kind === 'p256' ? "'sha256'" : 'null'};
+      const signature = require('node:crypto').sign(hash, readFileSync(0), key);
+      process.stdout.write(signature.toString('${encoding}'), '${encoding === 'latin1' ? encoding : 'utf8'}');`,
+      );
+      const signer = await openSigner(
+        `command:${at(`${encoding}-${kind}.pub`)}:${command}`,
+        nobody,
+      );
       expect((await signWith(signer, bytes)).length).toBe(64);
-    }
-  });
+    },
+  );
 });
+
+/** A command that runs a program of Node. */
+async function nodeCommand(name: string, program: string): Promise<string> {
+  const file = at(`${name}.cjs`);
+  await writeFile(file, program);
+  return `"${process.execPath}" "${file}"`;
+}
+
+const WAIT = 'setTimeout(() => {}, 10_000);';
+/** In a session of its own, so that no signal to the group of the command ends it. */
+const WAIT_ELSEWHERE = `require('node:child_process').spawn(process.execPath, ['--eval', ${JSON.stringify(WAIT)}], { detached: true, stdio: 'inherit' });`;
 
 describe('a signer that fails', () => {
   const { key } = makeSigner('any');
   it.each([
-    ['hangs', 'sleep 60', /did not answer within 0.2 s/],
-    ['hangs in another session', 'setsid sleep 60', /did not answer within 0.2 s/],
-    ['prints garbage', 'echo garbage', /returned 8 bytes that are not a signature/],
-    ['prints too much', 'yes', /printed more than a signature/],
-    ['signs with another key', `head -c 64 /dev/zero`, /not a signature by key/],
-    ['fails', 'echo no token >&2; exit 3', /failed with exit code 3: no token/],
-    ['does not exist', 'no-such-command-here', /failed with exit code 127/],
-  ])('%s: nothing is signed, and the message says why', async (_name, command, message) => {
-    const signer = createCommandSigner(key, command, {
-      timeoutMs: command.includes('sleep 60') ? 200 : 20_000,
+    ['hangs', WAIT, /did not answer within 0.2 s/],
+    ['hangs in another session', WAIT_ELSEWHERE, /did not answer within 0.2 s/],
+    ['prints garbage', "console.log('garbage')", /returned 8 bytes that are not a signature/],
+    [
+      'prints too much',
+      "for (;;) require('node:fs').writeSync(1, 'y');",
+      /printed more than a signature/,
+    ],
+    ['signs with another key', 'process.stdout.write(Buffer.alloc(64))', /not a signature by key/],
+    ['fails', "console.error('no token'); process.exit(3)", /failed with exit code 3: no token/],
+  ])('%s: nothing is signed, and the message says why', async (name, program, message) => {
+    const signer = createCommandSigner(key, await nodeCommand(name.replaceAll(' ', '-'), program), {
+      timeoutMs: name.startsWith('hangs') ? 200 : 20_000,
     });
     await expect(signWith(signer, bytes)).rejects.toMatchObject({
+      code: 'signer_failed',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('does not exist: nothing is signed, and the message has its exit code', async () => {
+    // The shell of Windows exits with 1, and other shells with 127.
+    const message = process.platform === 'win32' ? /with exit code 1/ : /with exit code 127/;
+    await expect(
+      signWith(createCommandSigner(key, 'no-such-command-here'), bytes),
+    ).rejects.toMatchObject({
       code: 'signer_failed',
       message: expect.stringMatching(message),
     });
