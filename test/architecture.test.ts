@@ -500,3 +500,86 @@ describe('what a command loads', () => {
     }
   });
 });
+
+describe('a quick test', () => {
+  /** The publisher's command for a signature: the tests give it commands that run Node. */
+  const RUNS_COMMANDS = 'src/releases/trust/command-signer.ts';
+  const NODE = 'process.execPath';
+
+  /** The calls of a source that start a program, each with what it starts; only those that may start another than Node. */
+  function foreignStarts(source: string): string[] {
+    const code = withoutComments(source);
+    const found: string[] = [];
+    const modules = /\bimport\s+([^;'"]*?)\s+from\s+['"](?:node:)?child_process['"];?/g;
+    for (const [statement, names = ''] of code.matchAll(modules)) {
+      if (names.startsWith('type ')) continue;
+      const rest = code.replace(statement, '');
+      const inBraces = /^\{([\s\S]*)\}$/.exec(names)?.[1]?.split(',') ?? [];
+      // Such an import has names that this test does not follow.
+      if (inBraces.length === 0) found.push(statement);
+      for (const each of inBraces.map((name) => name.trim())) {
+        if (each === '' || each.startsWith('type ')) continue;
+        const [name = '', alias = name] = each.split(/\s+as\s+/);
+        // `fork` runs Node. A use without a call, such as in promisify, has a program that this test does not see.
+        const uses = new RegExp(`(?<![.\\w'"])${alias}\\b(\\(\\s*[^,()]*)?[^\\n]*`, 'g');
+        for (const [use, call = ''] of rest.matchAll(uses)) {
+          const isNode = call.replace(/^\(\s*/, '').trim() === NODE;
+          if (name === 'fork' ? call === '' : !isNode) found.push(use);
+        }
+      }
+    }
+    const loads = /child_process['"]\)(?:\)|\s)*(?:\.\w+\(\s*([^,()]*))?/g;
+    for (const [load, program = ''] of code.matchAll(loads)) {
+      if (program.trim() !== NODE) found.push(load);
+    }
+    return found;
+  }
+
+  it('starts no program but Node: npm test is the first command of a newcomer, on any system', () => {
+    const isQuick = (file: string) => /(?<!\.system)\.test\.ts$/.test(file);
+    const reached = new Map<string, string>();
+    const visit = (file: string, from: string): void => {
+      if (reached.has(file) || file === RUNS_COMMANDS) return;
+      reached.set(file, from);
+      for (const { to, isTypeOnly } of importsOf(file)) {
+        if (!isTypeOnly && /^(test|scripts|src)\/.*\.tsx?$/.test(to)) visit(to, from);
+      }
+    };
+    for (const file of filesBelow('test').filter(isQuick)) visit(file, file);
+    expect(reached.size).toBeGreaterThan(1_000);
+    const found = [...reached].flatMap(([file, from]) =>
+      foreignStarts(text(file)).map((start) => `${from}, by ${file}: ${start}`),
+    );
+    expect(found, 'use Node, or move the case to a system test with hasProgram').toEqual([]);
+  });
+
+  it('would be noticed, in each form', () => {
+    const at = (text: string) => text.replaceAll('MODULE', ['node:child', 'process'].join('_'));
+    for (const source of [
+      "import { execFile } from 'MODULE';\nexecFile('xmllint', ['--noout']);",
+      "import { execFileSync } from 'MODULE';\nexecFileSync(\n  'git', ['ls-files']);",
+      "import { type ChildProcess, spawn } from 'MODULE';\nspawn(program, args);",
+      "import { spawnSync } from 'MODULE';\nspawnSync('sh', [process.execPath]);",
+      "import { exec } from 'MODULE';\nexec('ls');",
+      "import { execSync } from 'MODULE';\nexecSync(command);",
+      "import { spawn as start } from 'MODULE';\nstart('bash');",
+      "import { execFile } from 'MODULE';\nconst run = promisify(execFile);",
+      "import * as child from 'MODULE';",
+      "import child from 'MODULE';",
+      "const { spawn } = require('MODULE');",
+      "const { spawn } = await import('MODULE');",
+      "(await import('MODULE')).spawn('git');",
+      "process.getBuiltinModule('MODULE').spawn('git');",
+    ]) {
+      expect(foreignStarts(at(source)), source).not.toEqual([]);
+    }
+    for (const source of [
+      "import { type ChildProcess, spawn } from 'MODULE';\nspawn(process.execPath, ['x']);",
+      "import type { ChildProcess } from 'MODULE';",
+      "import { fork } from 'MODULE';\nfork('x.js');\nregex.exec(text);",
+      "import { execFile } from 'MODULE';\nexecFile(\n  process.execPath,\n  []);",
+    ]) {
+      expect(foreignStarts(at(source)), source).toEqual([]);
+    }
+  });
+});
