@@ -121,7 +121,7 @@ export function sayDryRun(terminal: Terminal, writesTo: string): void {
   if (session?.isDryRun !== true || session.printsJson) return;
   print(
     terminal,
-    `Dry run: nothing is written to ${writesTo}. Without --dry-run, the command prints:`,
+    `Dry run: nothing is written to ${writesTo}. Without --dry-run, the command does this:`,
   );
 }
 

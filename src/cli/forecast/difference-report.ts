@@ -1,15 +1,12 @@
-import {
-  clientSentences,
-  installedText,
-  updateText,
-} from '../../releases/forecast/clients-text.ts';
+import { clientRows, targetsText } from '../../releases/forecast/client-rows.ts';
+import { clientSentences, updateText } from '../../releases/forecast/clients-text.ts';
 import {
   type ChannelChange,
   type ChannelStates,
   compareChannels,
   type FieldChange,
 } from '../../releases/forecast/compare-channels.ts';
-import { changeRows, clientCells, isRollout } from '../../releases/forecast/difference-text.ts';
+import { changedAnswers, changeRows, isRollout } from '../../releases/forecast/difference-text.ts';
 import { type ForeseenChange, foreseeChanges } from '../../releases/forecast/foresee-changes.ts';
 import { foreseeUnserved, unservedSentence } from '../../releases/forecast/foresee-unserved.ts';
 import type { ForeseenUpdate } from '../../releases/forecast/foresee-updates.ts';
@@ -90,20 +87,29 @@ function printTables(
       ? 'No client of these channels is offered another release than before.'
       : 'Clients that are offered another release than before:',
   );
-  for (const line of firstLines(clientLines(clients))) print(terminal, `  ${line}`);
+  for (const line of firstLines(clientLines(clients, changed))) print(terminal, `  ${line}`);
   for (const sentence of clientSentences(clients, seen)) print(terminal, sentence);
   for (const unserved of foreseeUnserved(changed, now)) {
     print(terminal, `Warning: ${unservedSentence(unserved)}`);
   }
 }
 
-/** A line for each group of clients: `stable  linux-x64 deb  1.4.0 to 1.2.0  1.4.0 → 1.5.0`. */
-export function clientLines(clients: readonly ForeseenChange[]): readonly string[] {
+/**
+ * A line for all clients that get the same: `stable  all targets  1.4.0 to 1.2.0  1.4.0 → 1.5.0`.
+ *
+ * @param states the channels before the change and after it
+ */
+export function clientLines(
+  clients: readonly ForeseenChange[],
+  states: ChannelStates,
+): readonly string[] {
   return alignColumns(
-    clients.map((group) => {
-      const { channel, target, installed, before, after } = clientCells(group);
-      return [channel, target, installed, `${before} → ${after}`];
-    }),
+    clientRows(clients, changedAnswers, states).map(({ channel, targets, installed, gets }) => [
+      channel,
+      targetsText(targets),
+      installed,
+      gets.join(' → '),
+    ]),
   );
 }
 
@@ -147,11 +153,26 @@ const snakeCase = (name: string): string =>
     .replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`)
     .toLowerCase();
 
-/** Prints one line for each group of clients, with the release that it is offered. */
-export function printClientTable(terminal: Terminal, clients: readonly ForeseenUpdate[]): void {
+/**
+ * Prints one line for all clients that get the same, with the release that they are offered.
+ *
+ * @param states the channels before the change and after it
+ */
+export function printClientTable(
+  terminal: Terminal,
+  clients: readonly ForeseenUpdate[],
+  states: ChannelStates,
+): void {
   printTable(
     terminal,
     ['channel', 'target', 'installed', 'gets'],
-    clients.map((group) => [group.channel, group.target, installedText(group), updateText(group)]),
+    clientRows(clients, (group) => [updateText(group)], states).map(
+      ({ channel, targets, installed, gets }) => [
+        channel,
+        targetsText(targets),
+        installed,
+        ...gets,
+      ],
+    ),
   );
 }

@@ -32,7 +32,7 @@ export async function wideQuestion(
     clients.length === 0
       ? 'No client of these channels is offered another release than before.'
       : 'Clients that are offered another release than before:',
-    ...firstLines(clientLines(clients), LINES_MAX).map((line) => `  ${line}`),
+    ...firstLines(clientLines(clients, states), LINES_MAX).map((line) => `  ${line}`),
     ...clientSentences(clients, seen),
   ].join('\n');
 }

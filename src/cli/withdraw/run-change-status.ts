@@ -71,9 +71,10 @@ export function changeTo(verb: StatusVerb) {
     );
     if (others.length > 0) print(terminal, `It was ${stateOf(others)} before.`);
     printWhenLive(terminal, context, result.announced);
-    if (result.clients.length > 0) {
+    // A dry run prints the clients with the difference.
+    if (result.clients.length > 0 && terminal.session?.isDryRun !== true) {
       print(terminal, `Clients on ${version} and older versions now get:`);
-      printClientTable(terminal, result.clients);
+      printClientTable(terminal, result.clients, result);
     }
     for (const sentence of withdrawalSentences(verb, version, result)) print(terminal, sentence);
     await printDifference(terminal, context, application, result);

@@ -29,7 +29,9 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
   const request = { application, to, channel, reason };
   const seen = await readSeenChecks(context, application);
   const plan = await planRollback(context, request, seen);
-  if (!options.json) {
+  const isDryRun = terminal.session?.isDryRun === true;
+  // A dry run prints the releases and the clients with the difference.
+  if (!options.json && !isDryRun) {
     printPlan(terminal, `${application} in ${context.place.text}`, to, plan, seen);
   }
   const count = counted(plan.withdrawn.length, 'release');
@@ -57,6 +59,7 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
     terminal,
     `Rolled back ${application} to ${to} on ${done.channel} in ${context.place.text} (catalog revision ${done.revision}): yanked ${versionsOf(done)}.`,
   );
+  if (isDryRun) for (const sentence of rollbackSentences(to, plan)) print(terminal, sentence);
   printWhenLive(terminal, context, done.announced);
   await printDifference(terminal, context, application, done, seen);
 }
@@ -80,7 +83,7 @@ function printPlan(
     print(terminal, line);
   }
   print(terminal, 'Afterwards, clients get:');
-  printClientTable(terminal, clients);
+  printClientTable(terminal, clients, plan);
   for (const sentence of clientSentences(clients, seen)) print(terminal, sentence);
   for (const sentence of rollbackSentences(to, plan)) print(terminal, sentence);
 }

@@ -1,10 +1,10 @@
 import { print, type Terminal } from '../../cli/terminal.ts';
+import { targetsText } from '../../releases/forecast/client-rows.ts';
 import type { Blocked, Stranded, Waiting } from '../../releases/forecast/summarize-simulation.ts';
 import { charactersOf, drawRamp } from './ramp-picture.ts';
 import type { SimulationReport } from './simulation.ts';
 import {
   chooseColumns,
-  machinesText,
   numberText,
   printRows,
   printTable,
@@ -71,7 +71,7 @@ function printStranded(
     `STRANDED: no updates lead ${count} to the newest release that they could run.${compared}`,
   );
   const rows = joinMachines(stranded).map(({ version, channel, machines, size, ...each }) => [
-    ...[version, channel, machinesText(machines), numberText(size)],
+    ...[version, channel, targetsText(machines), numberText(size)],
     ...[each.stays, each.missed, each.rule],
   ]);
   const header = ['installed', 'channel', 'target', 'count', 'stays on', 'misses', 'stopped by'];

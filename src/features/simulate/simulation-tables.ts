@@ -1,5 +1,6 @@
 import { alignColumns } from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
+import { targetsText } from '../../releases/forecast/client-rows.ts';
 import type { FateRow, VersionTotal } from '../../releases/forecast/summarize-simulation.ts';
 import type { SimulationReport } from './simulation.ts';
 import { timeLabel } from './version-ramp.ts';
@@ -122,15 +123,6 @@ export function printRows(
   printTable(terminal, [...header, ...columns.map(({ label }) => label)], lines, channels);
 }
 
-/** The most machines that a line names. */
-const MACHINES_MAX = 3;
-
-export function machinesText(machines: readonly string[]): string {
-  const named = machines.slice(0, machines.length > MACHINES_MAX ? 1 : MACHINES_MAX);
-  const rest = machines.length - named.length;
-  return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}
-
 function linesOf(
   { newest, oldest, channel, machines, count, gets }: FateRow,
   columns: readonly Column[],
@@ -139,7 +131,7 @@ function linesOf(
   return seen.map(({ version, counts }, index) => [
     // Only the first line of a group names the group.
     ...(index === 0
-      ? [rangeText([newest, oldest]), channel, machinesText(machines), numberText(count)]
+      ? [rangeText([newest, oldest]), channel, targetsText(machines), numberText(count)]
       : [' ', ' ', ' ', ' ']),
     version ?? 'keeps its own',
     ...columns.map((column) => countText(counts[column.index] ?? 0, count)),

@@ -26,11 +26,22 @@ function staysText(group: ForeseenUpdate): string {
   return stays ? `: stays on ${newest}` : '';
 }
 
-/** `1.4.0 to 1.2.0`, `1.2.0 and older (8% of checks)`, `new visitors` */
-export function installedText({ installed, seen }: ClientGroup): string {
+/**
+ * `1.4.0 to 1.2.0`, `1.2.0 and older (8.0% of checks)`, `1.2.0 (8.0% to 14.0% of checks)`, `new visitors`
+ *
+ * @param seen the shares of the counted checks on the platforms of these clients, from 0 to 1; null: no counts
+ */
+export function installedText(
+  installed: InstalledVersions | null,
+  seen: readonly (number | null)[],
+): string {
   if (installed === null) return 'new visitors';
-  const share = seen === null ? '' : ` (${percentText(seen)} of checks)`;
-  return `${versionsText(installed)}${share}`;
+  const shares = seen.filter((share) => share !== null);
+  if (shares.length === 0) return versionsText(installed);
+  const least = percentText(Math.min(...shares));
+  const most = percentText(Math.max(...shares));
+  const share = least === most ? least : `${least} to ${most}`;
+  return `${versionsText(installed)} (${share} of checks)`;
 }
 
 function versionsText({ newest, oldest, below }: InstalledVersions): string {

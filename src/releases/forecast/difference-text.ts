@@ -2,27 +2,15 @@ import { EVERY_CLIENT } from '../../catalog/rollout-text.ts';
 import { isRecord } from '../../core/json-record.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
-import { answerText, installedText } from './clients-text.ts';
+import { answerText } from './clients-text.ts';
 import type { ChannelChange, ComparedRollout, FieldChange } from './compare-channels.ts';
 import type { ForeseenChange } from './foresee-changes.ts';
 
 /** Texts about the differences that a change makes. */
 
-/** The cells of a row about clients that are offered another release than before. */
-export function clientCells(group: ForeseenChange): {
-  readonly channel: string;
-  readonly target: string;
-  readonly installed: string;
-  readonly before: string;
-  readonly after: string;
-} {
-  return {
-    channel: group.channel,
-    target: group.target,
-    installed: installedText(group),
-    before: answerText(group.before),
-    after: answerText(group.after),
-  };
+/** What the clients of a group were offered before the change, and what they are offered after it. */
+export function changedAnswers({ before, after }: ForeseenChange): readonly [string, string] {
+  return [answerText(before), answerText(after)];
 }
 
 /** A sign, the channel, what changed there, and how. */

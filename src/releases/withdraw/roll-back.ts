@@ -48,6 +48,9 @@ export interface Rollback {
   readonly channel: string;
   /** Newest first. */
   readonly withdrawn: readonly Withdrawn[];
+  /** The channels before the rollback and after it. */
+  readonly before: Channels;
+  readonly after: Channels;
   /** The updates that clients get after the rollback. */
   readonly clients: readonly ForeseenUpdate[];
   /** Newer releases that the channel holds back: they stay, and the channel offers them when they are complete. */
@@ -125,7 +128,7 @@ export async function rollBack(
     now: deps.clock.now(),
     seen: [],
   });
-  return { ...committed, ...described };
+  return { ...described, ...committed };
 }
 
 function checked(request: RollbackRequest): RollbackRequest {
@@ -260,5 +263,5 @@ function describe(
   const held = (after[channel]?.drafts ?? [])
     .map(({ version }) => version)
     .filter((version) => compareVersions(parseVersion(version), parseVersion(to)) > 0);
-  return { channel, withdrawn, clients, held, inherited };
+  return { channel, withdrawn, before, after, clients, held, inherited };
 }

@@ -23,7 +23,7 @@ export function withdrawalSentences(
         `Without ${version}, older clients on ${[...channels].join(', ')} cannot reach ${newer}, which requires a release in between. ${verb === 'pause' ? `Resume ${version}, or publish` : 'Publish'} a release that they can install and that ${newer} accepts.`,
     ),
     ...(isStuck && verb !== 'pause'
-      ? [`Publish a newer release to move these clients off ${version}.`]
+      ? [`Publish a newer release to move clients off ${version}.`]
       : []),
   ];
 }

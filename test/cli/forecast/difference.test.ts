@@ -92,9 +92,8 @@ describe('the difference of a dry run', () => {
       OTHER,
       '  beta  linux-x64 deb    1.0.0             nothing → 1.1.0 for 25%, nothing for others',
       '  beta  linux-x64 deb    older than 1.0.0  nothing → 1.1.0 for 25%, 1.0.0 for others',
-      '  beta  linux-x64 deb    new visitors      nothing → 1.0.0',
+      '  beta  all targets      new visitors      nothing → 1.0.0',
       '  beta  macos-arm64 zip  older than 1.0.0  nothing → 1.0.0',
-      '  beta  macos-arm64 zip  new visitors      nothing → 1.0.0',
       UNNAMED,
     ]);
   });

@@ -26,7 +26,7 @@ describe('slipway notes', () => {
     const { stdout, code } = await run(...words, '--dry-run');
     expect(code).toBe(0);
     expect(stdout.split('\n')).toEqual([
-      'Dry run: nothing is written to ./data. Without --dry-run, the command prints:',
+      'Dry run: nothing is written to ./data. Without --dry-run, the command does this:',
       'Corrected the notes of desktop 1.0.0 on stable in ./data (catalog revision 2).',
       '  ~  und  "Fixes a carsh." → "Fixes a crash.…"',
       '  +  de   "Fixes a carsh."',

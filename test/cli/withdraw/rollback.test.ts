@@ -31,30 +31,15 @@ describe('slipway rollback', () => {
   });
   afterAll(() => directory.remove());
 
-  it('shows in a dry run what it would yank, what clients get, and the difference', async () => {
+  it('shows in a dry run what it would yank and what clients get, once, with the difference', async () => {
     const before = await statuses();
     const { code, stdout, stderr } = await run([...WORDS, '--dry-run'], '');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.split('\n')).toEqual([
-      'Dry run: nothing is written to ./data. Without --dry-run, the command prints:',
-      'A rollback of desktop in ./data to 1.4.0 on stable yanks these releases:',
-      'VERSION  CHANNELS',
-      '1.5.1    stable',
-      '1.5.0    stable, beta',
-      'Afterwards, clients get:',
-      'CHANNEL  TARGET              INSTALLED        GETS',
-      'stable   linux-x64 appimage  1.5.1 to 1.5.0   nothing newer',
-      'stable   linux-x64 appimage  1.4.0            nothing newer: stays on 1.4.0',
-      'stable   linux-x64 appimage  1.3.0 and older  1.4.0',
-      'stable   linux-x64 appimage  new visitors     1.4.0',
-      'beta     linux-x64 appimage  1.5.1 to 1.5.0   nothing newer',
-      'beta     linux-x64 appimage  1.4.0            nothing newer: stays on 1.4.0',
-      'beta     linux-x64 appimage  1.3.0 and older  1.4.0',
-      'beta     linux-x64 appimage  new visitors     1.4.0',
-      'Each line also covers versions that the channel never listed, up to its next newer version.',
+      'Dry run: nothing is written to ./data. Without --dry-run, the command does this:',
+      'Rolled back desktop to 1.4.0 on stable in ./data (catalog revision 6): yanked 1.5.1, 1.5.0.',
       'Clients on a yanked release keep it until they are offered a newer one. No client goes back to 1.4.0 by itself unless its application allows downgrades, and no release gets another version number.',
       "To move these clients to the old code, build its source again under a version above 1.5.1, and publish that. Clients that send allow_downgrade go back to 1.4.0 where the channel allows it; see docs/clients/own-updater.md in Slipway's repository.",
-      'Rolled back desktop to 1.4.0 on stable in ./data (catalog revision 6): yanked 1.5.1, 1.5.0.',
       'Running services answer with it within 5 seconds.',
       'Difference:',
       '  ~  stable  1.5.1  status active → yanked (loses settings)',

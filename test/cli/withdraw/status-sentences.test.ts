@@ -112,10 +112,10 @@ describe('the sentences that commands print about a release', () => {
       'Clients on 1.6.0 and older versions now get:',
       'CHANNEL   TARGET              INSTALLED         GETS',
     ]);
-    expect(stdout).toMatch(/stable +linux-x64 appimage +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
+    expect(stdout).toMatch(/stable +all targets +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
     expect(stdout).toMatch(/beta +linux-x64 appimage +1\.5\.0 and older +1\.7\.0/);
     expect(stdout).toMatch(
-      /Publish a newer release to move these clients off 1\.6\.0\.\nAppImages that update with zsync report an error on stable, internal from now on,/,
+      /Publish a newer release to move clients off 1\.6\.0\.\nAppImages that update with zsync report an error on stable, internal from now on,/,
     );
   });
 

@@ -31,7 +31,7 @@ const clients = (before: Channels, after: Channels, now = 0): readonly string[] 
     const [was, is] = [group.before, group.after].map(({ offered, reached }) =>
       [...reached.map(({ version, share }) => `${version}@${share}`), String(offered)].join('/'),
     );
-    return `${group.channel} ${group.target} ${installedText(group)}: ${was} -> ${is}`;
+    return `${group.channel} ${group.target} ${installedText(group.installed, [group.seen])}: ${was} -> ${is}`;
   });
 const fields = (changes: readonly ChannelChange[]) =>
   changes.map((change) =>
@@ -234,7 +234,9 @@ describe('the clients that are offered something else', () => {
       ...[checks('1.0.0', 100, { platform: 'macos' }), checks('1.0.0', 100, { channel: 'beta' })],
     ];
     const groups = foreseeChanges({ before, after }, 0, seen);
-    expect(groups.map((group) => [installedText(group), group.seen])).toEqual([
+    expect(
+      groups.map((group) => [installedText(group.installed, [group.seen]), group.seen]),
+    ).toEqual([
       ['1.1.0 to 1.0.0 (70.0% of checks)', 0.7],
       ['0.9.0 and older (5.0% of checks)', 0.05],
       ['new visitors', null],

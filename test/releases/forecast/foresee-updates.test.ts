@@ -47,7 +47,7 @@ const channel = (offers: OfferJson[], over: Partial<ChannelJson> = {}): ChannelJ
 });
 
 const line = ({ channel: name, target, ...group }: ForeseenUpdate): string =>
-  `${name} ${target} ${installedText({ channel: name, target, ...group })}: ${group.offered ?? `${group.reason} ${group.withheld}`}`;
+  `${name} ${target} ${installedText(group.installed, [group.seen])}: ${group.offered ?? `${group.reason} ${group.withheld}`}`;
 
 function foresee(
   before: Record<string, ChannelJson>,

@@ -120,7 +120,9 @@ describe('a rollback', () => {
 
   it('says what clients get afterwards, the same before and after the commit', async () => {
     const plan = await planRollback(deps, requestTo('1.4.0'));
-    expect(plan.clients.map((each) => [installedText(each), each.offered])).toEqual([
+    expect(
+      plan.clients.map((each) => [installedText(each.installed, [each.seen]), each.offered]),
+    ).toEqual([
       ['1.5.1 to 1.5.0', null],
       ['1.4.0', null],
       ['1.3.0 and older', '1.4.0'],

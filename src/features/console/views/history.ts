@@ -5,7 +5,7 @@ import { type ReaderDeps, readRevision } from '../../../catalog/read.ts';
 import { AppError, isAppError } from '../../../core/errors.ts';
 import { clientRows } from '../../../releases/forecast/client-rows.ts';
 import { compareChannels } from '../../../releases/forecast/compare-channels.ts';
-import { changeRows } from '../../../releases/forecast/difference-text.ts';
+import { changedAnswers, changeRows } from '../../../releases/forecast/difference-text.ts';
 import { foreseeChanges } from '../../../releases/forecast/foresee-changes.ts';
 import type { SeenChecks } from '../../../releases/forecast/seen-checks.ts';
 import {
@@ -110,7 +110,15 @@ export function differencesOf(
     differences: compareChannels(states, now)
       .flatMap(changeRows)
       .map(([sign, channel, what, detail]) => ({ sign, channel, what, detail })),
-    clients: clientRows(foreseeChanges(states, now, seen), states),
+    clients: clientRows(foreseeChanges(states, now, seen), changedAnswers, states).map(
+      ({ channel, targets, installed, gets: [before = '', after = ''] }) => ({
+        channel,
+        target: targets.join(', '),
+        installed,
+        before,
+        after,
+      }),
+    ),
   };
 }
 
