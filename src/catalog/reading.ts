@@ -95,6 +95,24 @@ export function problemsOf<T>(
   ];
 }
 
+/**
+ * Says why clients get no answer from these reads, as sentences that any client may see: without a host or a bucket. A corrupt document is no outage of the store, and no client mends it by asking again.
+ *
+ * @param isLost true when another document names one that is gone
+ */
+export function whyUnusable<T>({ position, failure }: Reading<T>, isLost = false): string {
+  if (failure !== undefined && isUnusable(failure)) return failure.message;
+  const isWhole = (position?.corrupt.length ?? 0) === 0 && (position?.holes.length ?? 0) === 0;
+  if (failure?.kind === 'corrupt' || (failure === undefined && (isLost || !isWhole))) {
+    return 'a document of it is corrupt or missing in the object store, or its signatures do not count. The operator finds it with "slipway verify".';
+  }
+  if (failure === undefined) return 'the service is still reading it. Try again shortly.';
+  if (failure.kind === 'unavailable') {
+    return 'the object store does not answer. Try again shortly.';
+  }
+  return `the object store cannot be read (${failure.code}). The operator finds the reason in the log.`;
+}
+
 /** Every visitor can read the service's health, so hosts, buckets and directories must appear only in the log. */
 function publicSentence(error: AppError): string {
   return error.kind === 'corrupt' || error.code === 'state_changed' || isUnusable(error)

@@ -5,7 +5,7 @@ import { createRefusals } from '../../store/sequence/read-checked.ts';
 import { findNewestListed } from '../../store/sequence/sequence.ts';
 import { type AnnouncedRevisions, lostApplication } from '../following/hints.ts';
 import { APPLICATIONS_ROOT, applicationsKey, isRevisionKey } from '../keys.ts';
-import { asAppError, problemsOf, type Reading, readOn } from '../reading.ts';
+import { asAppError, problemsOf, type Reading, readOn, whyUnusable } from '../reading.ts';
 import { type Applications, applicationsSequence } from '../sequences.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 
@@ -30,6 +30,8 @@ export interface ApplicationList {
   isComplete(): boolean;
   /** The reason why the last refresh failed; undefined when it succeeded. */
   failure(): AppError | undefined;
+  /** The reason why the list is not complete: see {@link whyUnusable}. */
+  whyIncomplete(): string;
   /** Problems of the list and of the store, as sentences. */
   problems(): readonly string[];
 }
@@ -108,6 +110,7 @@ export function createApplicationList(deps: {
     isComplete: () =>
       isKnown() && (reading.position?.corrupt.length ?? 0) === 0 && findLost() === undefined,
     failure: () => reading.failure,
+    whyIncomplete: () => whyUnusable(reading, isKnown() && findLost() !== undefined),
     problems: () => [
       ...problemsOf(reading, applicationsKey),
       ...[findLost()].filter((problem) => problem !== undefined),

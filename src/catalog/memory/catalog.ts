@@ -7,6 +7,7 @@ import { haveSameKeys } from '../following/follow.ts';
 import type { AnnouncedRevision } from '../following/hints.ts';
 import { createKeepUp } from '../following/keep-up.ts';
 import { type CatalogRelay, type CatalogReport, reportState } from '../following/relay.ts';
+import { whyUnusable } from '../reading.ts';
 import type { Trust } from '../trust/trust.ts';
 import type { ReadyApplication } from './application-catalog.ts';
 import {
@@ -222,7 +223,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     application: (name) => {
       const catalog = byName.get(name);
       if (catalog === undefined) {
-        throw list.isComplete() ? unknownApplication(name) : unavailable(list.failure());
+        throw list.isComplete()
+          ? unknownApplication(name)
+          : unavailable(list.whyIncomplete(), list.failure());
       }
       const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
       const refusal = catalog.reader.refusal();
@@ -236,9 +239,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (isAppError(catalog.state().failure, 'root_missing')) throw withoutRoot(name);
       if (usability === 'unknown') {
         applications.readFirst(name);
-        throw unavailable(list.failure());
+        throw unavailable(whyUnusable(catalog.state()), catalog.state().failure);
       }
-      throw unavailable(undefined, 'was last confirmed too long ago');
+      const { failure } = catalog.state();
+      const why = whyUnusable(catalog.state());
+      throw unavailable(why, failure, 'was last confirmed too long ago');
     },
     refresh: async () => {
       await applications.refreshList();
@@ -319,10 +324,14 @@ function unknownApplication(name: string): AppError {
   return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
 }
 
-function unavailable(cause: AppError | undefined, why = 'could not be loaded'): AppError {
-  return new AppError(
-    'catalog_unavailable',
-    `The catalog ${why}: the object store does not answer. Try again shortly.`,
-    { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
-  );
+/** @param why see {@link whyUnusable} */
+function unavailable(
+  why: string,
+  cause: AppError | undefined,
+  what = 'could not be loaded',
+): AppError {
+  return new AppError('catalog_unavailable', `The catalog ${what}: ${why}`, {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
