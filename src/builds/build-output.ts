@@ -38,6 +38,8 @@ export interface BuiltFile {
    * A parsed map takes much memory, so it is read only when the file is published.
    */
   readonly readBlockmap?: () => Promise<Blockmap | undefined>;
+  /** True when the file beside it that should be its block map is none. */
+  readonly hasUnreadableBlockmap?: boolean;
 }
 
 export interface BuiltCompanion extends BuiltFile {

@@ -19,6 +19,8 @@ export interface Draft {
   facts: UpdaterFacts;
   /** See {@link BuiltArtifact.readBlockmap}. */
   readBlockmap?: BuiltArtifact['readBlockmap'] | undefined;
+  /** See {@link BuiltArtifact.hasUnreadableBlockmap}. */
+  hasUnreadableBlockmap?: boolean;
   unsignedBuild?: UnsignedBuild | undefined;
 }
 
@@ -63,5 +65,6 @@ export function finishDraft(draft: Draft, version: string): BuiltArtifact {
     facts,
     readInside: () => readInsideFacts(draft.package),
     ...(readBlockmap === undefined ? {} : { readBlockmap }),
+    ...(draft.hasUnreadableBlockmap === true ? { hasUnreadableBlockmap: true } : {}),
   };
 }

@@ -141,7 +141,10 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
   if (draft.facts.blockMapSize !== undefined) {
     return { path, reason: `${filename} has its block map inside, and clients use that one` };
   }
-  if ((await readBlockmap(path)) === undefined) return { path, reason: 'it is not a block map' };
+  if ((await readBlockmap(path)) === undefined) {
+    draft.hasUnreadableBlockmap = true;
+    return { path, reason: 'it is not a block map' };
+  }
   draft.readBlockmap = () => readBlockmap(path);
   draft.companions.push({
     kind: BLOCKMAP,

@@ -1,3 +1,4 @@
+import type { BuildOutput } from '../../builds/build-output.ts';
 import { isDifferential } from '../../domain/companion.ts';
 import { isNativeOn, machineName, nativeArches } from '../../domain/compatible-arches.ts';
 import { PLATFORMS } from '../../domain/platform.ts';
@@ -8,6 +9,7 @@ import { checkCommonRelease } from '../../releases/publish/check-common-release.
 import type { Repair } from '../../releases/publish/hash-artifacts.ts';
 import type { PublishResult } from '../../releases/publish/publish-request.ts';
 import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
+import { canRezip } from '../../releases/publish/rezip/rezip-artifact.ts';
 import { sparkleVersionOf } from '../../updaters/appcast/appcast.ts';
 import { isServed, PROTOCOLS } from '../../updaters/registry.ts';
 import { tauri } from '../../updaters/tauri/tauri.ts';
@@ -120,6 +122,8 @@ const REPAIRS: Readonly<Partial<Record<Repair['kind'], (filename: string) => str
     `${filename} is not the file that the build described. You accepted it with --rehash, so clients get the hash of its present bytes.`,
   blockmap_made: (filename) =>
     `Made ${filename}.blockmap, which the build did not write: clients use it to download only what changed.`,
+  blockmap_unreadable: (filename) =>
+    `Made ${filename}.blockmap again: the map that the build wrote cannot be read. Something changed or cut it off after it was built.`,
   blockmap_replaced: (filename) =>
     `Made ${filename}.blockmap again: the map that the build wrote does not fit, because the file was changed after it was built.`,
 };
@@ -132,6 +136,24 @@ export function repairWarnings({ repairs }: Pick<PublishResult, 'repairs'>): rea
       ({ filename }) =>
         `Warning: the block map at the end of ${filename} does not fit the file, so clients download the whole file. The file was changed after it was built: build again, and publish the file as it was built.`,
     );
+}
+
+/**
+ * Tells the publisher of electron-builder's zip for macOS about `--rezip`: a differential download of that zip moves most
+ * of it, and no client reports this.
+ */
+export function rezipNotes(
+  { changed, rezipRemarks }: Pick<PublishResult, 'changed' | 'rezipRemarks'>,
+  build: BuildOutput,
+  { previous }: Pick<EarlierReleases, 'previous'>,
+): readonly string[] {
+  const zip = build.artifacts.find(
+    (each) => canRezip(each) && previous !== undefined && findArtifact(previous, each),
+  );
+  if (!changed || rezipRemarks.length > 0 || zip === undefined) return [];
+  return [
+    `Note: a change in one script makes clients download most of ${zip.filename} again. With --rezip, given for each version, they download less: docs/publishing/build-tools.md in Slipway's repository.`,
+  ];
 }
 
 function remedyOf(format: string): string {

@@ -27,6 +27,7 @@ import {
   platformsOf,
   repairSentences,
   repairWarnings,
+  rezipNotes,
 } from './file-warnings.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import {
@@ -274,6 +275,7 @@ function warningsOf(result: PublishResult, build: BuildOutput): readonly string[
     ...repairWarnings(result),
     ...blockmapWarnings(release, result.earlier),
     ...latestJsonWarnings(result),
+    ...rezipNotes(result, build, result.earlier),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
     ...fullnessWarnings(result),
   ];

@@ -62,13 +62,15 @@ export interface Repair {
   readonly filename: string;
   /**
    * `signed_later`: the file is the stated build with a signature. `rehashed`: the file differs from the statement of a
-   * feed, and the publisher accepts that. `blockmap_made`: the file had no block map. `blockmap_replaced`: its map did
+   * feed, and the publisher accepts that. `blockmap_made`: the file had no block map. `blockmap_unreadable`: the file beside it is no
+   * block map. `blockmap_replaced`: its map did
    * not fit its bytes. `blockmap_ignored`: the map at its end does not fit, and publishing changes no file.
    */
   readonly kind:
     | 'signed_later'
     | 'rehashed'
     | 'blockmap_made'
+    | 'blockmap_unreadable'
     | 'blockmap_replaced'
     | 'blockmap_ignored';
 }
@@ -155,7 +157,7 @@ function comparedBy({ format }: Pick<PreparedArtifact, 'format'>): readonly Furt
 }
 
 function isMade(kind: Repair['kind']): boolean {
-  return kind === 'blockmap_made' || kind === 'blockmap_replaced';
+  return kind === 'blockmap_made' || kind === 'blockmap_unreadable' || kind === 'blockmap_replaced';
 }
 
 function hasStoredMap(known: readonly Artifact[], { sha256 }: HashedFile): boolean {
@@ -211,7 +213,10 @@ async function hashMapped(
     const made = built.blockCuts === undefined ? [repairOf(built, kind)] : [];
     return { file, blockmap, repairs: [...repairs, ...made] };
   };
-  if (readBlockmap === undefined) return needsBlockmap ? hashAndCut('blockmap_made') : hash();
+  if (readBlockmap === undefined) {
+    if (!needsBlockmap) return hash();
+    return hashAndCut(built.hasUnreadableBlockmap ? 'blockmap_unreadable' : 'blockmap_made');
+  }
   const stated = (await readBlockmap()) ?? NO_BLOCKS;
   const isInside = facts.blockMapSize !== undefined;
   if (!isInside && coverageOf(stated) !== size) return hashAndCut('blockmap_replaced');

@@ -77,3 +77,34 @@ it('makes a missing block map, and makes the map of other bytes again', async ()
     manifest: made.manifest,
   });
 });
+
+it('says that it made the map of a build again whose map cannot be read', async () => {
+  const dist = path.join(directory.path, 'dist');
+  await mkdir(dist);
+  await writeFile(path.join(dist, 'builder-debug.yml'), '');
+  await writeFile(path.join(dist, 'App-Setup-1.0.0.exe'), 'program');
+  const map = await blockmapOf(Buffer.from('program'));
+  await writeFile(path.join(dist, 'App-Setup-1.0.0.exe.blockmap'), map.subarray(0, -9));
+  const { code, stdout } = await run('publish', '1.0.0', 'dist', '--create');
+  expect([code, stdout]).toEqual([0, expect.stringContaining('uploaded, differential')]);
+  expect(stdout).toContain(
+    'Made App-Setup-1.0.0.exe.blockmap again: the map that the build wrote cannot be read.',
+  );
+  expect(stdout).not.toContain('did not write');
+});
+
+it('names --rezip for a zip for macOS that updates a published one, and not for others', async () => {
+  const NOTE = /^Note: a change in one script makes clients download most of .* With --rezip/m;
+  const zip = async (version: string, ...options: string[]) => {
+    await writeFile(path.join(directory.path, `App-${version}-mac.zip`), version);
+    const file = `App-${version}-mac.zip,os=macos,arch=x64,format=zip`;
+    const { code, stdout } = await run('publish', version, file, '--create', ...options);
+    expect(code).toBe(0);
+    return stdout;
+  };
+  expect(await zip('1.0.0')).not.toMatch(NOTE);
+  expect(await zip('1.1.0')).toMatch(NOTE);
+  // Nothing is published.
+  expect(await zip('1.1.0')).not.toMatch(NOTE);
+  expect((await publish('1.2.0', false)).stdout).not.toMatch(NOTE);
+});

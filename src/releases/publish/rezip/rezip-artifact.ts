@@ -35,6 +35,12 @@ function isRezippable({ platform, format, needsBlockmap }: BuiltArtifact): boole
   return platform === 'macos' && format === 'zip' && needsBlockmap;
 }
 
+/** True for a file that `--rezip` would repack. */
+export function canRezip(built: BuiltArtifact): boolean {
+  const { signatures, stated } = built;
+  return isRezippable(built) && signatures.length === 0 && !stated.some((each) => each.isSigned);
+}
+
 /** @throws as {@link rezipArtifact}; `invalid_request` when no file can be repacked, or the disk has no place for it */
 export async function rezipArtifacts(
   deps: RezipDeps,
