@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { ChangeKind } from '../catalog/documents/revision-document.ts';
 import type { Trust } from '../catalog/trust/trust.ts';
 import { AppError } from '../core/errors.ts';
+import { printableText } from '../core/printable.ts';
 import { systemClock, systemRandomness } from '../core/system.ts';
 import type { ChannelStates } from '../releases/forecast/compare-channels.ts';
 import { openTrust } from '../releases/trust/open-trust.ts';
@@ -29,6 +30,7 @@ interface OpenOptions {
   readonly mayBeNew?: boolean;
   readonly onlyReads?: boolean;
   readonly writesTo?: string;
+  readonly makesRoot?: boolean;
 }
 
 /**
@@ -37,11 +39,18 @@ interface OpenOptions {
  * @param mayBeNew allows the command to create a directory store; otherwise a missing store is an error
  * @param onlyReads keeps all writes in memory, as in a dry run
  * @param writesTo the place that the command writes to, as sentences name it; default: the store
+ * @param makesRoot true for the command that makes the first root of trust, which needs keys before there is a root
  * @throws AppError `invalid_configuration`, also when there is no store
  */
 export async function openContext<Own = unknown>(
   terminal: Terminal,
-  { subject = 'releases', mayBeNew = false, onlyReads = false, writesTo }: OpenOptions = {},
+  {
+    subject = 'releases',
+    mayBeNew = false,
+    onlyReads = false,
+    writesTo,
+    makesRoot = false,
+  }: OpenOptions = {},
 ): Promise<Context<Own>> {
   const env = terminal.environment();
   const { session } = terminal;
@@ -77,6 +86,7 @@ export async function openContext<Own = unknown>(
     ask: (name) => askPassphrase(terminal, config, name),
     isRehearsal: session?.isDryRun === true || onlyReads || trial !== undefined,
   });
+  if (!makesRoot) warnOfUnusedKeys(terminal, trust);
   const review: Context['beforeCommit'] = (kind, states) =>
     askAboutVisitors(terminal, kind, states, publisher.clock.now());
   return {
@@ -96,6 +106,14 @@ export async function openContext<Own = unknown>(
     actor: actorOf(env),
     provenance: provenanceOf(env),
   };
+}
+
+/** A publisher who gives a key takes the release for signed. */
+function warnOfUnusedKeys({ session, stderr }: Terminal, trust: Trust): void {
+  const application = session?.application ?? session?.defaultApplication ?? '';
+  if ((session?.keys ?? []).length === 0 || trust.of(application) !== undefined) return;
+  const warning = `slipway: --key has no effect: TRUST_ROOT has no root of trust for ${application}, so the command signs nothing.`;
+  stderr.write(`${printableText(warning)}\n`);
 }
 
 /** @throws AppError `key_required` when no person can be asked */

@@ -15,6 +15,7 @@ import {
 } from '../../releases/applications/list-applications.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
+import { printUnrecorded } from '../ignored-options.ts';
 import { readKey } from '../key-file.ts';
 import { printJson, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -131,6 +132,7 @@ export async function set(
       : `Nothing to do: ${where} has these settings.`,
   );
   if (changed.changed) printTable(terminal, ['setting', 'before', 'now'], changedRows(changed));
+  else printUnrecorded(terminal, reason);
   const lines = [
     ...(tauriPubkey === undefined ? [] : tauriConsequences(changed)),
     ...(sparklePubkey === undefined ? [] : sparkleConsequences(changed)),

@@ -20,6 +20,7 @@ import type { ChangeOptions, Clearable } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../forecast/difference-report.ts';
+import { printUnrecorded } from '../ignored-options.ts';
 import { printJson, printTable, printWhenLive } from '../output.ts';
 import { sayState, stateJson } from '../state-report.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -212,6 +213,7 @@ async function change(
   const at = `(catalog revision ${revision})`;
   if (!changed.changed) {
     print(terminal, `Nothing to do: the channel ${channel} of ${where} has these settings ${at}.`);
+    printUnrecorded(terminal, request.reason);
     return;
   }
   print(terminal, `${PARTICIPLES[action.kind]} the channel ${channel} of ${where} ${at}.`);

@@ -92,9 +92,8 @@ function addPublish(program: Command, run: Runner): void {
     )
     .option(
       '--deltas <count>',
-      'make a delta of each Velopack package from this many earlier releases; the releases that most clients run come first; 0 to 10',
+      'make a delta of each Velopack package from this many earlier releases; the releases that most clients run come first; 0 to 10 (default: 3)',
       parseDeltaCount,
-      3,
     )
     .option('--draft', 'add the files to a draft, which "slipway publish VERSION" opens', false)
     .addOption(

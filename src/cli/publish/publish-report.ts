@@ -4,7 +4,6 @@ import { NOT_KNOWN } from '../../builds/identify.ts';
 import { waitsFor } from '../../catalog/draft-text.ts';
 import { FULLNESS_REMEDY, fullnessSentence } from '../../catalog/fullness-text.ts';
 import { targetNames } from '../../catalog/list-drafts.ts';
-import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { counted, listed } from '../../core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../domain/companion.ts';
 import { findNativeBuild } from '../../domain/compatible-arches.ts';
@@ -30,6 +29,7 @@ import {
   rezipNotes,
 } from './file-warnings.ts';
 import { leftBehindSentences } from './left-behind.ts';
+import { shareSentences } from './rollout-report.ts';
 import {
   edSignatureSentences,
   edSignaturesJson,
@@ -44,7 +44,12 @@ import {
 
 const SKIPPED_NAMED_MAX = 4;
 
-export function reportJson(result: PublishResult, build: BuildOutput): object {
+/** @param ignored sentences about options that had no effect */
+export function reportJson(
+  result: PublishResult,
+  build: BuildOutput,
+  ignored: readonly string[],
+): object {
   return {
     app: result.application,
     version: result.version,
@@ -58,7 +63,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     newer_version: result.newerVersion,
     ...(result.leftOut === null ? {} : { left_out: result.leftOut }),
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
-    warnings: warningsOf(result, build),
+    warnings: [...ignored, ...warningsOf(result, build)],
     signatures: signaturesJson(result),
     sparkle_signatures: edSignaturesJson(result),
     repairs: result.repairs,
@@ -91,6 +96,8 @@ interface Printed extends PublishResult {
   readonly config: Pick<CommandConfig, 'catalogPollMs' | 'defaultApplication'>;
   /** The targets that the command expects. */
   readonly expected: readonly Target[];
+  /** Sentences about options that had no effect. */
+  readonly ignored: readonly string[];
 }
 
 /** Prints the result of a publish. Warnings come last and apart, so that the publisher sees them. */
@@ -137,7 +144,7 @@ export async function printPublished(
   for (const sentence of result.held === null ? offerSentences(result) : heldSentences(result)) {
     print(terminal, sentence);
   }
-  const remarks = warningsOf(result, build);
+  const remarks = [...result.ignored, ...warningsOf(result, build)];
   for (const note of remarks.filter((each) => !isWarning(each))) print(terminal, note);
   const { defaultApplication } = result.config;
   for (const sentence of [
@@ -212,10 +219,8 @@ function heldSentences(result: Printed): readonly string[] {
 }
 
 function offerSentences(result: Printed): readonly string[] {
-  const { application, version, channel, release, expected } = result;
+  const { version, channel, release, expected } = result;
   const draft = result.before[channel]?.drafts?.find((each) => each.version === version);
-  const share = presentShare(result.rollout, result.now);
-  const planned = plannedShares(result.rollout, result.now);
   const missing = expected.filter((target) => !findNativeBuild(release.artifacts, target));
   return [
     ...(draft !== undefined && result.changed
@@ -229,11 +234,7 @@ function offerSentences(result: Printed): readonly string[] {
         ]
       : []),
     ...(result.changed && result.status === 'paused' ? [staysPaused(version, channel)] : []),
-    ...(result.status === 'active' && share !== EVERY_CLIENT
-      ? [
-          `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(version, planned)}`,
-        ]
-      : []),
+    ...shareSentences(result, result.now),
     ...(result.newerVersion === null
       ? []
       : [
@@ -242,14 +243,6 @@ function offerSentences(result: Printed): readonly string[] {
     ...leftBehindSentences({ ...result, builds: release.artifacts }),
     ...(result.dropped.length === 0 ? [] : [droppedSentence(channel, result.dropped)]),
   ];
-}
-
-/** @param planned see `plannedShares` */
-function nextOf(version: string, planned: string): string {
-  if (planned === '')
-    return `To offer it to every client, run slipway rollout ${version} --complete.`;
-  if (planned !== 'frozen') return `The plan is: ${planned}.`;
-  return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
 /** The remarks about the files of this command only: each job prints the remarks about the files that it publishes. */

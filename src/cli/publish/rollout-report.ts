@@ -1,22 +1,62 @@
 import type { StagedShare } from '../../builds/build-output.ts';
+import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
+import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
-import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
+import { type RequestedRollout, startRollout } from '../../releases/rollouts/start-rollout.ts';
+import type { RolloutOptions } from '../ignored-options.ts';
 
 /**
- * The rollout that the options of a command ask for.
+ * The rollout that the options of a command ask for. Reads them also where they have no effect, so that a mistake in
+ * them is refused in each state of the catalog.
  *
- * @throws AppError `invalid_request` for freeze windows without a rollout
+ * @param now by the store's clock
+ * @throws AppError `invalid_rollout`; `invalid_request` for freeze windows without a plan
  */
-export function requestedRollout({
-  rollout,
-  freezeWindow: freezeWindows = [],
-}: {
-  readonly rollout?: string;
-  readonly freezeWindow?: readonly string[];
-}): RequestedRollout | undefined {
-  if (rollout !== undefined) return { text: rollout, freezeWindows };
-  if (freezeWindows.length === 0) return undefined;
-  throw new AppError('invalid_request', '--freeze-window needs a plan: add --rollout.');
+export function requestedRollout(
+  { rollout, freezeWindow: freezeWindows = [] }: RolloutOptions,
+  now: number,
+): RequestedRollout | undefined {
+  if (freezeWindows.length > 0 && rollout?.includes('@') !== true)
+    throw windowWithoutPlan('--rollout');
+  if (rollout === undefined) return undefined;
+  const requested = { text: rollout, freezeWindows };
+  startRollout({ now, salt: '' }, requested);
+  return requested;
+}
+
+/** A percentage does not change over time, so a freeze window would have no effect on it. */
+export function windowWithoutPlan(option: '--rollout' | '--plan'): AppError {
+  const why = `--freeze-window needs a plan: add ${option} "5%@0h,25%@6h,100%@48h", with percentages and times of your own.`;
+  return new AppError('invalid_request', why);
+}
+
+/** Says to which share of the clients a release is offered, unless it is offered to all. */
+export function shareSentences(
+  {
+    application,
+    version,
+    channel,
+    status,
+    rollout,
+  }: Pick<OfferJson, 'rollout'> &
+    Readonly<Record<'application' | 'version' | 'channel' | 'status', string>>,
+  now: number,
+): readonly string[] {
+  const share = presentShare(rollout, now);
+  if (status !== 'active' || share === EVERY_CLIENT) return [];
+  const planned = plannedShares(rollout, now);
+  return [
+    `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(`${version}${optionOf(channel)}`, planned)}`,
+  ];
+}
+
+/** @param planned see `plannedShares` */
+function nextOf(release: string, planned: string): string {
+  if (planned === '')
+    return `To offer it to every client, run slipway rollout ${release} --complete.`;
+  if (planned !== 'frozen') return `The plan is: ${planned}.`;
+  return `The rollout is frozen. To let its plan go on, run slipway rollout ${release} --unfreeze.`;
 }
 
 /** The rollout that the build tool's feeds state. */

@@ -9,10 +9,11 @@ import { isInteractive, requireConsent, runWithConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../forecast/difference-report.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
+import { keptRollout } from '../ignored-options.ts';
 import { alignColumns, indented, printJson, printWhenLive, staysPaused } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { leftBehindSentences } from './left-behind.ts';
-import { requestedRollout } from './rollout-report.ts';
+import { requestedRollout, shareSentences } from './rollout-report.ts';
 
 interface PromoteOptions extends ChangeOptions {
   readonly app?: string;
@@ -34,9 +35,9 @@ export async function promote(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const { to, create, allowPrerelease, allowOlder, allowStranded, releasePartial } = options;
+  const rollout = requestedRollout(options, context.clock.now());
   const allowed = { allowOlder, allowStranded, releasePartial };
   const promoted = await runWithConsent(terminal, allowed, async (given) => {
-    const rollout = requestedRollout(options);
     const asked = { application, version, to, create, allowPrerelease, rollout };
     const request = { ...asked, isUnseen: true, ...given };
     await requireConsent(terminal, async () => {
@@ -50,6 +51,10 @@ export async function promote(
     return promoteRelease(context, request);
   });
   const { channel, revision, changed, announced, status, manifest } = promoted;
+  const now = context.clock.now();
+  const { defaultApplication } = context.config;
+  const facts = { application, version, ...promoted };
+  const ignored = keptRollout(options, facts, { now, defaultApplication });
   const signedFiles = await readSigned(context, application, version, promoted);
   if (options.json) {
     printJson(terminal, {
@@ -62,6 +67,7 @@ export async function promote(
       manifest,
       ...(signedFiles === undefined ? {} : { files: signedFiles }),
       dropped: promoted.dropped,
+      warnings: ignored,
       ...otherKeysJson(promoted),
       left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
       ...(await differenceJson(terminal, context, application, promoted)),
@@ -96,6 +102,11 @@ export async function promote(
       `Nothing to do: ${application} ${version} is ${status} on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
   }
+  const own = promoted.after[channel]?.offers.find((offer) => offer.version === version);
+  for (const sentence of shareSentences({ ...facts, rollout: own?.rollout }, now)) {
+    print(terminal, sentence);
+  }
+  for (const sentence of ignored) print(terminal, sentence);
   if (promoted.otherKeys.length > 0) {
     print(
       terminal,

@@ -1,5 +1,6 @@
 import type { BuildOutput } from '../../builds/build-output.ts';
 import { readBuildOutput } from '../../builds/read-build-output.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
 import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
@@ -13,14 +14,15 @@ import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
 import type { PublishProgress } from '../../releases/publish/hash-artifacts.ts';
 import { publishRelease } from '../../releases/publish/publish-release.ts';
-import type { PublishRequest } from '../../releases/publish/publish-request.ts';
-import type { ChangeOptions } from '../arguments.ts';
+import type { PublishRequest, PublishResult } from '../../releases/publish/publish-request.ts';
+import { appOption, type ChangeOptions } from '../arguments.ts';
 import { mistypedChannel } from '../channels/channel-report.ts';
 import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson } from '../forecast/difference-report.ts';
 import { readSeenChecks } from '../forecast/seen-checks.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
+import { keptRollout } from '../ignored-options.ts';
 import { readKey } from '../key-file.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
@@ -43,7 +45,7 @@ export interface PublishOptions extends ChangeOptions {
   readonly rehash?: readonly string[];
   readonly trusts?: readonly string[];
   readonly rezip: boolean;
-  readonly deltas: number;
+  readonly deltas?: number;
   readonly draft: boolean;
   readonly expect?: readonly (readonly Target[])[];
   readonly releasePartial: boolean;
@@ -87,14 +89,14 @@ export async function publish(
     mandatoryFor: options.mandatoryFor,
     endsNative: options.endNative ?? [],
     provenance: context.provenance,
-    rollout: requestedRollout(options) ?? statedRollout(build.staged),
+    rollout: requestedRollout(options, context.clock.now()) ?? statedRollout(build.staged),
     mode: options.draft ? ('draft' as const) : ('offer' as const),
     expect: options.expect?.flat(),
     releasePartial: options.releasePartial,
     rezip: options.rezip,
     trusts: await trustedKeys(options.trusts ?? []),
     deltas: {
-      countMax: options.deltas,
+      countMax: options.deltas ?? DELTAS_DEFAULT,
       areOnlyNamed: terminal.session?.isDryRun === true,
     },
   };
@@ -115,9 +117,10 @@ export async function publish(
     );
     progress.stop();
     const now = context.clock.now();
+    const ignored = ignoredOptions(options, result, build, context);
     if (options.json) {
       printJson(terminal, {
-        ...reportJson(result, build),
+        ...reportJson(result, build, ignored),
         ...(await differenceJson(terminal, context, request.application, result)),
       });
       return;
@@ -129,6 +132,7 @@ export async function publish(
       place: place.text,
       isNewStore: isNew,
       expected,
+      ignored,
       config,
       now,
     };
@@ -137,6 +141,9 @@ export async function publish(
     progress.stop();
   }
 }
+
+/** The earlier releases from which publishing makes deltas; the help of `--deltas` states it. */
+const DELTAS_DEFAULT = 3;
 
 /**
  * Asks the operator when the release would reach every client of a channel at once, as a release without a rollout
@@ -223,9 +230,9 @@ async function offerDraft(
   const { channel, allowPrerelease, allowStranded, releasePartial } = options;
   const application = options.app ?? context.config.defaultApplication;
   const expect = options.expect?.flat();
+  const rollout = requestedRollout(options, context.clock.now());
   const allowed = { allowStranded, releasePartial };
   const result = await runWithConsent(terminal, allowed, async (given) => {
-    const rollout = requestedRollout(options);
     const asked = { application, version, channel, allowPrerelease, rollout, expect, ...given };
     await requireConsent(terminal, async () => {
       const would = await openDraft({ ...context, ...context.rehearse() }, asked);
@@ -238,9 +245,10 @@ async function offerDraft(
     return openDraft(context, asked);
   });
   const now = context.clock.now();
+  const ignored = ignoredOptions(options, result, NO_BUILD, context);
   if (options.json) {
     return printJson(terminal, {
-      ...reportJson(result, NO_BUILD),
+      ...reportJson(result, NO_BUILD, ignored),
       ...(await differenceJson(terminal, context, application, result)),
     });
   }
@@ -248,9 +256,35 @@ async function offerDraft(
   await printPublished(
     terminal,
     context,
-    { ...result, ...facts, expected: expect ?? [] },
+    { ...result, ...facts, expected: expect ?? [], ignored },
     NO_BUILD,
   );
+}
+
+/** Sentences about options that have no effect on the release, because the channel or the build is as it is. */
+function ignoredOptions(
+  options: PublishOptions,
+  result: PublishResult,
+  build: BuildOutput,
+  { clock, config: { defaultApplication } }: Context,
+): readonly string[] {
+  const { version, channel, held, changed } = result;
+  const now = clock.now();
+  const hasPackage = build.artifacts.some(({ format }) => format === 'velopack');
+  const why = hasPackage
+    ? 'the packages are published already, and a published package gets no further deltas'
+    : 'no Velopack package is among the files';
+  return [
+    ...keptRollout(options, result, { now, defaultApplication }),
+    ...(options.draft && held === null
+      ? [
+          `Warning: --draft has no effect: ${channel} offers ${version} with these files already. It holds back only a release that is not offered yet. To stop offering it, run slipway pause ${version}${optionOf(channel)}${appOption(result.application, defaultApplication)}.`,
+        ]
+      : []),
+    ...(options.deltas !== undefined && options.deltas > 0 && !(hasPackage && changed)
+      ? [`Warning: --deltas ${options.deltas} has no effect: ${why}.`]
+      : []),
+  ];
 }
 
 /** @throws AppError `invalid_request` for an option that needs files */
@@ -265,6 +299,7 @@ function refuseWithoutFiles(version: string, options: PublishOptions): void {
     options.rehash !== undefined && '--rehash',
     options.trusts !== undefined && '--trusts',
     options.rezip && '--rezip',
+    options.deltas !== undefined && '--deltas',
   ].find((option) => option !== false);
   if (given === undefined) return;
   throw new AppError(

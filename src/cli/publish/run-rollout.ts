@@ -21,8 +21,10 @@ import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../forecast/difference-report.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
+import { printUnrecorded } from '../ignored-options.ts';
 import { printJson, printTable, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
+import { windowWithoutPlan } from './rollout-report.ts';
 
 interface RolloutOptions extends ChangeOptions {
   readonly app?: string;
@@ -55,6 +57,7 @@ export async function rollout(
     return;
   }
   printChanged(terminal, context, request, changed);
+  if (!changed.changed) printUnrecorded(terminal, reason);
   await printDifference(terminal, context, application, changed);
 }
 
@@ -87,7 +90,7 @@ async function askToRaise(
  */
 function actionOf(
   share: string | undefined,
-  { plan, freeze, unfreeze, complete, freezeWindow: freezeWindows = [] }: RolloutOptions,
+  { plan, freeze, unfreeze, complete, reason, freezeWindow: freezeWindows = [] }: RolloutOptions,
 ): RolloutAction | undefined {
   const actions: RolloutAction[] = [];
   for (const text of [share, plan]) {
@@ -102,8 +105,12 @@ function actionOf(
       'Give one of these: a percentage, --plan, --freeze, --unfreeze, --complete.',
     );
   }
-  if (plan === undefined && freezeWindows.length > 0) {
-    throw new AppError('invalid_request', '--freeze-window needs a plan: add --plan.');
+  if (freezeWindows.length > 0 && plan?.includes('@') !== true) throw windowWithoutPlan('--plan');
+  if (actions.length === 0 && reason !== undefined) {
+    throw new AppError(
+      'invalid_request',
+      '--reason is for a change, and this command only shows the rollout. Give a percentage, --plan, --freeze, --unfreeze or --complete with it.',
+    );
   }
   return actions[0];
 }

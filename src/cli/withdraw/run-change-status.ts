@@ -14,6 +14,7 @@ import {
   printDifference,
 } from '../forecast/difference-report.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
+import { printUnrecorded } from '../ignored-options.ts';
 import { printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
@@ -56,6 +57,8 @@ export function changeTo(verb: StatusVerb) {
     }
     if (!result.changed) {
       print(terminal, `Nothing to do: ${application} ${version} is ${stateOf(listed)} ${where}.`);
+      // The same pause or yank again has its reason in the history already.
+      if (listed.some((item) => item.reason !== reason)) printUnrecorded(terminal, reason);
       return;
     }
     if (result.isReasonOnly) {

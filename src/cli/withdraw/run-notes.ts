@@ -3,6 +3,7 @@ import { correctNotes, type NotesCorrected } from '../../releases/publish/correc
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../forecast/difference-report.ts';
+import { printUnrecorded } from '../ignored-options.ts';
 import { alignColumns, printJson, printWhenLive } from '../output.ts';
 import { readNotesFiles } from '../publish/notes-files.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -60,7 +61,10 @@ export async function notes(
       `The draft of ${version} on ${channel} (manifest ${number}) plays no part here and stays a draft: no key of ${channel} made it.`,
     );
   }
-  if (!changed) return;
+  if (!changed) {
+    printUnrecorded(terminal, reason);
+    return;
+  }
   for (const line of alignColumns(done.notes.map(rowOf))) print(terminal, `  ${line}`);
   printWhenLive(terminal, context, done.announced);
   await printDifference(terminal, context, application, done);

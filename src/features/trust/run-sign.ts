@@ -42,11 +42,18 @@ export async function sign(
   const waiting = await readWaiting(context, trust, { channel, version });
   if (waiting === undefined) {
     if (options.json) printJson(terminal, { app: application, version, channel, offered: true });
-    else
+    else {
       print(
         terminal,
         `Nothing to do: ${channel} offers ${application} ${version} already, and its keys have signed it.`,
       );
+      if (options.manifest !== undefined || options.sha256 !== undefined) {
+        print(
+          terminal,
+          'Nothing was signed, so what --manifest and --sha256 name was compared with nothing.',
+        );
+      }
+    }
     return;
   }
   const shown = await readShown(context, waiting);

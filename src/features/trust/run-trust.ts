@@ -88,7 +88,7 @@ export async function init(
   options: RootOptions &
     KeyOptions & { readonly root: string; readonly out: string; readonly expires: number },
 ): Promise<void> {
-  const context = await openContext(terminal, { mayBeNew: true });
+  const context = await openContext(terminal, { mayBeNew: true, makesRoot: true });
   const application = options.app ?? context.config.defaultApplication;
   const unverified = { ...context, trust: undefined };
   const newest = await readRevision(unverified, application);

@@ -51,7 +51,7 @@ describe('slipway notes', () => {
     });
     expect((await run('show', '1.0.0')).stdout).toContain('Fixes a crash.\n\nAlso on Linux.');
     expect((await run(...words)).stdout).toBe(
-      'Nothing to do: desktop 1.0.0 has these notes on stable in ./data (catalog revision 2).\n',
+      'Nothing to do: desktop 1.0.0 has these notes on stable in ./data (catalog revision 2).\nThe history gets no entry with the --reason, because nothing changed.\n',
     );
   });
 
