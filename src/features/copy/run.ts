@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { EXIT } from '../../cli/exit-code.ts';
 import { firstLines, formatBytes, printJson } from '../../cli/output.ts';
@@ -81,7 +81,16 @@ function directoriesOf(from: StoreSettings, to: StoreSettings) {
     const directory = path.join(dataDirectory, name);
     return store.kind === 'filesystem' && existsSync(directory) ? directory : undefined;
   };
-  return { secrets: find(from, 'secrets'), state: find(to, 'state') };
+  const state = find(to, 'state');
+  return {
+    secrets: find(from, 'secrets'),
+    state: state !== undefined && hasSavedCatalogs(state) ? state : undefined,
+  };
+}
+
+/** A service saves catalogs in a directory for each store. A command alone saves only which store it is, in a file. */
+function hasSavedCatalogs(state: string): boolean {
+  return readdirSync(state, { withFileTypes: true }).some((entry) => entry.isDirectory());
 }
 
 interface CopyReport {

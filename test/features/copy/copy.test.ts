@@ -37,6 +37,8 @@ describe('copy', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Copied from \.\/data to \.\/backup: 6 objects/);
     expect(stdout).toContain('The copy is complete.');
+    // No service has used the new directory.
+    expect(stdout).not.toContain('saved catalogs');
     expect(stdout).toContain(
       `OBJECT_STORE=filesystem DATA_DIR=${inside('backup')}: slipway verify --deep`,
     );
@@ -101,7 +103,7 @@ describe('copy', () => {
 
   it('names the secrets and the saved state, which are beside the store', async () => {
     await mkdir(inside('data', 'secrets'), { recursive: true });
-    await mkdir(inside('moved', 'state'), { recursive: true });
+    await mkdir(inside('moved', 'state', '0123456789abcdef'), { recursive: true });
     const { stdout } = await run('copy data moved');
     expect(stdout).toContain(`Keep ${inside('data', 'secrets')}`);
     expect(stdout).toContain(`Delete ${inside('moved', 'state')} before a service starts`);
