@@ -83,6 +83,8 @@ export interface InsideFacts {
   readonly signing?: SigningFacts | undefined;
   /** The version that the program or the application states; absent: unknown. */
   readonly versionInside?: string | undefined;
+  /** The name of the product that the program or the application states for readers; absent: unknown. */
+  readonly productName?: string | undefined;
   /**
    * Why the Authenticode signature cannot be verified, as a part of a sentence. Absent: it is verified, or there is
    * none. With a problem, `signing` does not state who signed the file.

@@ -13,9 +13,10 @@ export async function readInsideFacts(found: Package): Promise<InsideFacts> {
   const facts =
     platform === 'macos' && isArchive ? await readMacFacts(file.path, format) : undefined;
   if (facts === undefined) return {};
-  const { team, hardenedRuntime, ticket, sparkleKey, version } = facts;
+  const { team, hardenedRuntime, ticket, sparkleKey, version, productName } = facts;
   return {
     versionInside: version,
+    productName,
     signing: {
       ...(team === undefined ? {} : { team }),
       ...(hardenedRuntime === undefined ? {} : { hardenedRuntime }),
@@ -32,6 +33,7 @@ async function readProgram({ file, arch }: Package): Promise<InsideFacts> {
     publisher,
     issuer,
     productVersion: versionInside,
+    productName,
     signatureProblem,
     createSignatureCheck,
   } = await readProgramFacts(file.path);
@@ -44,6 +46,7 @@ async function readProgram({ file, arch }: Package): Promise<InsideFacts> {
   };
   return {
     versionInside,
+    productName,
     signatureProblem,
     createSignatureCheck,
     signing: isUnknown ? undefined : signing,

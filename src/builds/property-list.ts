@@ -17,8 +17,17 @@ export function textInPlist(plist: Buffer, key: string): string | undefined {
  * with a `$(VARIABLE)`.
  */
 export function textInXml(text: string, key: string): string | undefined {
-  return new RegExp(`<key>${key}</key>\\s*<string>([^<$]+)</string>`).exec(text)?.[1];
+  const found = new RegExp(`<key>${key}</key>\\s*<string>([^<$]+)</string>`).exec(text)?.[1];
+  return found?.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? '');
 }
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
 
 const TRAILER_BYTES = 32;
 const TEXT_LENGTH_MAX = 1_024;

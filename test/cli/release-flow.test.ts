@@ -73,6 +73,7 @@ describe('the command line, from publish to retire', () => {
       signatures: { verified: 0, unverified: 0, tauri_key_id: null, without_version: [] },
       sparkle_signatures: { verified: 0, unverified: 0, public_key: null, unsigned: [] },
       created_channel: false,
+      display_name: null,
       difference: {
         changes: [
           {

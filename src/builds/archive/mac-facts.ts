@@ -8,6 +8,8 @@ export interface MacFacts extends Partial<MachOSignature> {
   readonly ticket: boolean;
   /** `CFBundleShortVersionString`. */
   readonly version: string | undefined;
+  /** `CFBundleDisplayName`, or else `CFBundleName`. */
+  readonly productName: string | undefined;
   /** `SUPublicEDKey`: the key with which Sparkle verifies updates of this build. */
   readonly sparkleKey: string | undefined;
 }
@@ -63,6 +65,7 @@ export async function readMacFacts(
     ...program?.finish(),
     ticket: hasTicket,
     version: textInPlist(plist, 'CFBundleShortVersionString'),
+    productName: textInPlist(plist, 'CFBundleDisplayName') ?? textInPlist(plist, 'CFBundleName'),
     sparkleKey: textInPlist(plist, 'SUPublicEDKey'),
   };
 }

@@ -22,6 +22,8 @@ export interface ProgramFacts {
   readonly createSignatureCheck: (() => ByteReader<boolean>) | undefined;
   /** `ProductVersion` in its version resource; undefined when it has none. */
   readonly productVersion: string | undefined;
+  /** `ProductName` in the version of the program. */
+  readonly productName: string | undefined;
 }
 
 /** @throws the system's error when the file cannot be read */
@@ -36,7 +38,7 @@ export async function readProgramFacts(path: string): Promise<ProgramFacts> {
     issuer: publisher === undefined ? undefined : issuerOf(signer),
     signatureProblem,
     createSignatureCheck: signed && (() => createSignatureCheck(signed)),
-    productVersion: await readProductVersion(path),
+    ...(await readProductFacts(path)),
   };
 }
 
@@ -95,27 +97,37 @@ function unescaped(value: string): string {
 const RESOURCES_BYTES_MAX = 8 * 1024 * 1024;
 const HEADER_BYTES = 4096;
 const SECTION_BYTES = 40;
-const VALUE_CHARACTERS_MAX = 64;
-const KEY = Buffer.from('ProductVersion\0', 'utf16le');
+const VALUE_CHARACTERS_MAX = 96;
 
-/** Searches the resources for the key, because the structure around it has only this text before the value. */
-async function readProductVersion(path: string): Promise<string | undefined> {
+type ProductFacts = Readonly<Record<'productVersion' | 'productName', string | undefined>>;
+
+/** Searches the resources for the keys, because the structure around a key has only this text before the value. */
+async function readProductFacts(path: string): Promise<ProductFacts> {
   const file = await openPlainFile(path);
   try {
     const header = Buffer.alloc(HEADER_BYTES);
     await file.read(header, 0, HEADER_BYTES, 0);
     const section = resourcesIn(header);
-    if (section === undefined) return undefined;
+    if (section === undefined) return { productVersion: undefined, productName: undefined };
     const bytes = Buffer.alloc(Math.min(section.size, RESOURCES_BYTES_MAX));
     await file.read(bytes, 0, bytes.length, section.at);
-    const found = bytes.indexOf(KEY);
-    if (found < 0) return undefined;
-    const rest = bytes.toString('utf16le', found + KEY.length).slice(0, VALUE_CHARACTERS_MAX);
-    // Zeros fill the key up to a multiple of 4 bytes, and end the value.
-    return /^\0{0,2}([^\0]+)\0/.exec(rest)?.[1]?.trim();
+    return {
+      productVersion: textAfter('ProductVersion', bytes),
+      productName: textAfter('ProductName', bytes),
+    };
   } finally {
     await file.close();
   }
+}
+
+function textAfter(key: string, resources: Buffer): string | undefined {
+  const wanted = Buffer.from(`${key}\0`, 'utf16le');
+  const found = resources.indexOf(wanted);
+  if (found < 0) return undefined;
+  const from = found + wanted.length;
+  const rest = resources.toString('utf16le', from, from + 2 * VALUE_CHARACTERS_MAX);
+  // Zeros fill the key up to a multiple of 4 bytes, and end the value.
+  return /^\0{0,2}([^\0]+)\0/.exec(rest)?.[1]?.trim();
 }
 
 /** The place of the section `.rsrc` in bytes; undefined for a file that is no program. */

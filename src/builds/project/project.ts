@@ -14,6 +14,8 @@ export interface Project {
   readonly others: readonly FoundTool[];
   /** A name that Slipway accepts for an application, and the source of the name. */
   readonly application: Stated;
+  /** The name for readers; undefined: no file states one. */
+  readonly productName: Stated | undefined;
   readonly version: Stated | undefined;
   /** Undefined for a project without a package.json. */
   readonly packages: PackageManager | undefined;

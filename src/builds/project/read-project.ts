@@ -44,6 +44,7 @@ export async function readProject(directory: string): Promise<Project> {
     tool,
     others,
     application: applicationNameOf([...namesOf(tool, manifest), ...source.names]) ?? UNNAMED,
+    productName: tool?.name ?? stated(manifest?.productName, 'the productName of package.json'),
     version: tool?.version ?? stated(manifest?.version, 'package.json') ?? source.version,
     packages: manifest === undefined ? undefined : await findPackageManager([path, root]),
     ci: await findCi(root),

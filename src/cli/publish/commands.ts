@@ -44,7 +44,11 @@ function addPublish(program: Command, run: Runner): void {
       'build directories, files, or FILE,os=…,arch=…,format=…,name=…; without any, the draft of the version is opened',
     )
     .option('--channel <name>', 'the channel to offer it on', DEFAULT_CHANNEL)
-    .option('--create', 'create the application or channel when it is new', false)
+    .option(
+      '--create',
+      'create the application or channel when it is new; the display name of a new application is the product name in the build, or else of the project',
+      false,
+    )
     .option('--allow-prerelease', 'allow a pre-release on the stable channel', false)
     .addOption(
       new RepeatableOption(

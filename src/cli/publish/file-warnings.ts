@@ -42,6 +42,10 @@ function unservedWarnings({ artifacts }: Release): readonly string[] {
       const beside = [...new Set(others.map(({ format }) => format))].join(', ');
       return `Note: ${what}; its updaters get the ${beside}.`;
     }
+    // A program of its own format is for an updater of its own, which uses check-update.
+    if (formats.every((format) => format === 'binary')) {
+      return `Note: ${what}. Downloads and check-update offer it, for an updater of your own.`;
+    }
     const where =
       lacking.length === machines.length ? 'there' : `for ${lacking.map(targetName).join(', ')}`;
     return `Warning: ${what}, and the release has nothing else ${where}. Downloads and check-update do offer it; "slipway feeds" shows what each updater takes.`;

@@ -71,6 +71,7 @@ export function reportJson(
     rezip: result.rezipRemarks,
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
+    display_name: result.displayName?.text ?? null,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
       os: artifact.platform,
       arch: artifact.arch,
@@ -121,6 +122,14 @@ export async function printPublished(
   const skipped = build.skipped.filter(({ isLoss }) => !isLoss);
   if (skipped.length > 0) print(terminal, skippedSentence(skipped));
   if (result.isNewStore) print(terminal, `Created the store in ${place}.`);
+  if (result.displayName !== null) {
+    const { text, source } = result.displayName;
+    const app = appOption(result.application, result.config.defaultApplication);
+    print(
+      terminal,
+      `Its display name is ${JSON.stringify(text)}, by ${source}. To change it: slipway apps set${app} --display-name NAME.`,
+    );
+  }
   if (result.createdChannel && result.changed) {
     print(
       terminal,

@@ -2,7 +2,7 @@ import type { BuildOutput } from '../../builds/build-output.ts';
 import { readBuildOutput } from '../../builds/read-build-output.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import { parseMinisignKey } from '../../domain/minisign.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
@@ -12,6 +12,7 @@ import type { Target } from '../../domain/target.ts';
 import { offersReleases } from '../../releases/channels/channel-rules.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
+import type { ProductName } from '../../releases/publish/display-name.ts';
 import type { PublishProgress } from '../../releases/publish/hash-artifacts.ts';
 import { publishRelease } from '../../releases/publish/publish-release.ts';
 import type { PublishRequest, PublishResult } from '../../releases/publish/publish-request.ts';
@@ -103,6 +104,7 @@ export async function publish(
   const deps = {
     ...context,
     onProgress: (step: PublishProgress) => showStep(progress, step),
+    readProjectName,
     readSeenChecks: (application: string) => readSeenChecks(context, application),
     beforeOffer: (states: ChannelStates) => {
       progress.stop();
@@ -139,6 +141,22 @@ export async function publish(
     await printPublished(terminal, context, report, build);
   } finally {
     progress.stop();
+  }
+}
+
+/**
+ * The name in the files of the project in this directory. The project counts only when `slipway init` would give its
+ * application this name: a publisher may run the command in any directory.
+ */
+async function readProjectName(application: string): Promise<ProductName | undefined> {
+  const { readProject } = await import('../../builds/project/read-project.ts');
+  try {
+    const project = await readProject('.');
+    return project.application.text === application ? project.productName : undefined;
+  } catch (error) {
+    // A project that cannot be read has no name; `slipway init` says what is wrong with it.
+    if (isAppError(error)) return undefined;
+    throw error;
   }
 }
 

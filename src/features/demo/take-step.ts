@@ -97,6 +97,7 @@ async function publish(
     ...step,
     application: application.name,
     artifacts,
+    displayName: { text: application.title, source: 'the demo' },
     // The first publish creates the application.
     create: Object.keys(progress.channels).length === 0,
     allowPrerelease: false,

@@ -25,7 +25,7 @@ export interface InitResult {
 }
 
 export function printFound(terminal: Terminal, project: Project): void {
-  const { directory, tool, application, version, ci } = project;
+  const { directory, tool, application, productName, version, ci } = project;
   print(terminal, `In ${directory}:`);
   const rows = [
     [
@@ -39,6 +39,14 @@ export function printFound(terminal: Terminal, project: Project): void {
       ? []
       : [['targets', tool.targets.map(targetName).join(', ')]]),
     ['application', `${application.text}, by ${application.source}`],
+    ...(productName === undefined
+      ? []
+      : [
+          [
+            'display name',
+            `${productName.text}, by ${productName.source}; the first publish stores it`,
+          ],
+        ]),
     ['version', version === undefined ? 'not stated' : `${version.text}, by ${version.source}`],
     ['CI', ci.kind === undefined ? 'none' : `${ci.kind}, by ${ci.shownBy}`],
   ];

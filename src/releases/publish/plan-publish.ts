@@ -32,11 +32,14 @@ import {
   withDraft,
   withoutDraft,
 } from '../drafts/draft-rules.ts';
+import type { ProductName } from './display-name.ts';
 import { type LeftOut, leftOutOf } from './find-made.ts';
 import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
 import { fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseStranding } from './refuse-stranding.ts';
+
+const FIRST_REVISION = 1;
 
 /** The files that a publisher adds to a release, and the options for its channel. */
 export interface Publish extends Admission, Holding {
@@ -57,6 +60,8 @@ export interface Publish extends Admission, Holding {
   readonly repacked: readonly string[];
   /** The salt of a rollout that starts with this publish. */
   readonly salt: string;
+  /** The display name of the application, when the publish makes its first revision; absent: none. */
+  readonly displayName?: ProductName | undefined;
 }
 
 /** The effect of a publish on one state of the catalog. */
@@ -94,6 +99,8 @@ export interface ChannelFacts {
   readonly dropped: readonly string[];
   /** What the publisher did not take over from the draft, because no key of the channel made it; null: nothing. */
   readonly leftOut: LeftOut | null;
+  /** The display name that the application got with its first revision; null: none, or it exists already. */
+  readonly displayName: ProductName | null;
 }
 
 /**
@@ -152,7 +159,17 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
     placed.kind === 'offer' && existing !== undefined
       ? { channel: name, offer: placed.offer }
       : undefined;
-  return { ...plan, edit: { change, channels: placed.channels, signsAgain } };
+  const settings = firstSettings(state, publish);
+  return { ...plan, edit: { change, channels: placed.channels, signsAgain, ...settings } };
+}
+
+/** The settings of a new application. A publish never changes the settings of an application that exists. */
+function firstSettings(
+  { next, settings }: PublishState,
+  { displayName }: Publish,
+): Pick<CatalogEdit, 'settings'> {
+  if (next !== FIRST_REVISION || displayName === undefined) return {};
+  return { settings: { ...settings, display_name: displayName.text } };
 }
 
 /**
@@ -274,9 +291,10 @@ function rolloutText(placed: PlacedRelease): string | undefined {
  */
 export function channelFacts(
   { channels, channel, unmade }: PublishState,
-  { channel: name, version }: Publish,
+  { channel: name, version, displayName: wanted }: Publish,
   { placed, edit, manifest }: PublishPlan,
 ): ChannelFacts {
+  const displayName = edit?.settings === undefined ? null : (wanted ?? null);
   const leftOut = leftOutOf(unmade, manifest.release) ?? null;
   const createdChannel = !Object.hasOwn(channels, name);
   const { inherits } = channel;
@@ -291,6 +309,7 @@ export function channelFacts(
       held: describeDraft(name, placed.draft),
       dropped: [],
       leftOut,
+      displayName,
     };
   }
   const parsed = parseVersion(version);
@@ -304,6 +323,7 @@ export function channelFacts(
     held: null,
     dropped: edit === undefined ? [] : placed.dropped,
     leftOut,
+    displayName,
   };
 }
 

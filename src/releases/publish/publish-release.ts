@@ -13,12 +13,14 @@ import { refuseReservedName } from '../../domain/reserved-name.ts';
 import { parseRangeBelow, parseVersion } from '../../domain/version.ts';
 import { applicationSettingsOf } from '../applications/application-settings.ts';
 import { withOwnChannel } from './commit-release.ts';
+import { chooseDisplayName, type ProductName } from './display-name.ts';
 import {
   olderWanted,
   type PreparedArtifact,
   prepareArtifact,
   refuseUnusedKeys,
 } from './prepare-artifact.ts';
+
 import { publishArtifacts } from './publish-artifacts.ts';
 import type { PublishDeps, PublishRequest, PublishResult } from './publish-request.ts';
 import { readEarlier } from './read-earlier.ts';
@@ -79,8 +81,10 @@ export async function publishRelease(
     for (const each of rezipped.artifacts) {
       prepared.push(prepareArtifact(each, await each.readInside(), earlier, keys, trusts));
     }
+    const isNew = revision === undefined;
+    const displayName = isNew ? await findDisplayName(deps, publishing, prepared) : undefined;
     const published = await publishArtifacts(deps, prepared, {
-      request: publishing,
+      request: { ...publishing, displayName },
       uploadsBegan,
       isListed,
       admitted,
@@ -93,6 +97,23 @@ export async function publishRelease(
   } finally {
     await rezipped.remove();
   }
+}
+
+/** The display name with which the publish creates the application. */
+async function findDisplayName(
+  { readProjectName }: PublishDeps,
+  { application, displayName }: PublishRequest,
+  prepared: readonly PreparedArtifact[],
+): Promise<ProductName | undefined> {
+  const inside = prepared.flatMap(({ filename, productName }) =>
+    productName === undefined
+      ? []
+      : [{ text: productName, source: `the product name in ${filename}` }],
+  );
+  if (displayName !== undefined) return chooseDisplayName(application, [displayName]);
+  if (inside.length > 0) return chooseDisplayName(application, inside);
+  const name = await readProjectName?.(application);
+  return name && chooseDisplayName(application, [name]);
 }
 
 /** Lets work begin early. Its error is thrown only where the caller awaits it, after the errors of earlier checks. */

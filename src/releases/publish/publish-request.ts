@@ -9,6 +9,7 @@ import type { SeenChecks } from '../forecast/seen-checks.ts';
 import type { SignatureReport } from '../verify/verify-signatures.ts';
 import type { EdSignatureReport } from '../verify/verify-sparkle.ts';
 import type { CommittedRelease } from './commit-release.ts';
+import type { ProductName } from './display-name.ts';
 import type { Repair } from './hash-artifacts.ts';
 import type { DescribedRelease } from './merge-release.ts';
 import type { Publish } from './plan-publish.ts';
@@ -42,6 +43,11 @@ export interface PublishRequest extends Admission, Holding {
   readonly deltas?: WantedDeltas;
   /** The public keys that the builds trust for their next update; absent: see `prepareArtifact`. */
   readonly trusts?: readonly TrustedKey[];
+  /**
+   * The display name of the application, when this publish creates it. Absent: the name inside the files, then the name
+   * of the project.
+   */
+  readonly displayName?: ProductName | undefined;
 }
 
 export interface PublishDeps extends UploadDeps {
@@ -49,6 +55,8 @@ export interface PublishDeps extends UploadDeps {
   readonly ensureConforming: () => Promise<void>;
   /** Called after all checks and before the upload, for a release that the channel does not list yet. */
   readonly beforeOffer?: (states: OfferStates) => Promise<void>;
+  /** Reads the name of the project for a new application whose files state no name; absent: unknown. */
+  readonly readProjectName?: (application: string) => Promise<ProductName | undefined>;
   /** Reads the checks that clients made, for a warning about clients that refuse the release. */
   readonly readSeenChecks?: (application: string) => Promise<readonly SeenChecks[]>;
 }

@@ -108,3 +108,13 @@ it('names --rezip for a zip for macOS that updates a published one, and not for 
   expect(await zip('1.1.0')).not.toMatch(NOTE);
   expect((await publish('1.2.0', false)).stdout).not.toMatch(NOTE);
 });
+
+it('only notes a program of its own format, which is for an updater of its own', async () => {
+  await writeFile(path.join(directory.path, 'hello.mjs'), 'program');
+  const file = 'hello.mjs,os=linux,arch=x64,format=binary';
+  const { stdout } = await run('publish', '1.0.0', file, '--create');
+  expect(stdout).toContain(
+    'Note: no updater feed can serve binary for linux-x64. Downloads and check-update offer it, for an updater of your own.',
+  );
+  expect(stdout).not.toContain('Warning');
+});

@@ -54,6 +54,15 @@ describe('slipway demo --store', () => {
     }
   });
 
+  it('gives them the names that its summary states', async () => {
+    const { apps } = json(await on('apps', '--json'));
+    const names = apps.map(
+      ({ app, settings }: { app: string; settings: { display_name: string } }) =>
+        `${app}: ${settings.display_name}`,
+    );
+    expect(names.sort()).toEqual(['desktop: Harbor', 'notes: Fieldnotes', 'studio: Atelier']);
+  });
+
   it('makes three applications with about thirty releases', async () => {
     const listed = await Promise.all(
       APPLICATIONS.map(async (app) => json(await on('releases', '--app', app, '--json'))),
