@@ -12,6 +12,13 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1, of at most ten digits.');
 }
 
+/** The number of a stored document. A message may name the highest number there is, and what it prints has to work. */
+function parseDocumentNumber(text: string): number {
+  const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}.`);
+}
+
 /**
  * Parses a version with or without a leading `v`, because release jobs pass the name of a Git tag.
  *
@@ -130,7 +137,7 @@ export function addSkipOption(command: Command): Command {
     new RepeatableOption(
       '--skip-corrupt <n>',
       'skip document n, which is corrupt; the change in it is lost',
-      parseCount,
+      parseDocumentNumber,
     ),
   );
 }

@@ -135,10 +135,13 @@ describe('an option given twice', () => {
   it('is accepted for repeatable options', async () => {
     const { program, ran } = parser();
     const line =
-      'publish 1.0.0 dist --notes-file a.md --notes-file de=b.md --skip-corrupt 1 --skip-corrupt 2';
+      'publish 1.0.0 dist --notes-file a.md --notes-file de=b.md --skip-corrupt 1 --skip-corrupt 9007199254740991';
     await program.parseAsync(line.split(' '), { from: 'user' });
     expect(ran).toEqual(['publish']);
     const publish = program.commands.find((command) => command.name() === 'publish');
-    expect(publish?.opts()).toMatchObject({ notesFile: ['a.md', 'de=b.md'], skipCorrupt: [1, 2] });
+    expect(publish?.opts()).toMatchObject({
+      notesFile: ['a.md', 'de=b.md'],
+      skipCorrupt: [1, 9007199254740991],
+    });
   });
 });

@@ -20,6 +20,7 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ['yank 1.0.0 --dryrun', 2, /Did you mean --dry-run\?/],
   ['yank 1.0', 2, /^slipway: "1\.0" is not a semantic version; write it like/],
   [`publish 01.1.0 ${FILE}`, 2, /^slipway: "01\.1\.0" is not a semantic version; .*beta\.1\.\s+$/],
+  ['yank 1.0.0 --skip-corrupt 9007199254740992', 2, /a whole number from 1 to 9007199254740991/],
   ['yank latest', 2, /"latest" is not a semantic version/],
   ['yank beta 1.0.0', 2, /too many arguments[\s\S]*Names are options: --channel NAME/],
   ['yank 1.0.0 beta', 2, /too many arguments[\s\S]*Names are options: --channel NAME/],
