@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { ownDirectory } from './directory-owner.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -12,7 +13,8 @@ export interface TemporaryDirectory {
 }
 
 /**
- * Creates a directory that is removed also when a signal such as Ctrl-C ends the process.
+ * Creates a directory that is removed also when a signal such as Ctrl-C ends the process. No process notices SIGKILL or a
+ * power cut, so the directory has an owner: see `directory-owner.ts`.
  *
  * @param onSignal ends the work in the directory before it is removed
  * @throws the system's error when the directory cannot be created
@@ -22,6 +24,7 @@ export async function createTemporaryDirectory(
   onSignal: () => void = () => {},
 ): Promise<TemporaryDirectory> {
   const directory = await mkdtemp(path.join(tmpdir(), prefix));
+  const release = await ownDirectory(directory);
   const forget = (): void => {
     for (const signal of SIGNALS) process.removeListener(signal, end);
   };
@@ -42,6 +45,7 @@ export async function createTemporaryDirectory(
     remove: async () => {
       forget();
       await rm(directory, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
+      release();
     },
   };
 }

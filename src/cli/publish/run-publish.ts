@@ -2,6 +2,7 @@ import type { BuildOutput } from '../../builds/build-output.ts';
 import { readBuildOutput } from '../../builds/read-build-output.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
+import { removeLeftDirectories } from '../../core/directory-owner.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import { parseMinisignKey } from '../../domain/minisign.ts';
@@ -68,6 +69,8 @@ export async function publish(
     throw new AppError('invalid_request', why);
   }
   const context = await openContext(terminal, { mayBeNew: true });
+  // A publish that was killed has left packages and archives of many megabytes.
+  await removeLeftDirectories();
   const isNew = !(await context.hasStore());
   if (terminal.session !== undefined) terminal.session.lacksStore = isNew && !options.create;
   const build = await readBuildOutput({ paths, version, rehash: options.rehash ?? [] });

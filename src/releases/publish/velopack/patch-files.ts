@@ -39,6 +39,7 @@ const PATCH_TIMEOUT_MS = 120_000;
  */
 const PROGRAM = `
 const { readFileSync, writeFileSync, writeSync } = require('node:fs');
+const { exit, kill, pid, stdin } = require('node:process');
 const { promisify } = require('node:util');
 const zlib = require('node:zlib');
 const c = zlib.constants;
@@ -65,15 +66,15 @@ async function make({ from, to, patch }) {
 }
 async function makeAll(patches) {
   for (const each of patches) await make(each);
-  process.exit(0);
+  exit(0);
 }
 let text = '';
-process.stdin.setEncoding('utf8').on('data', (part) => {
+stdin.setEncoding('utf8').on('data', (part) => {
   text += part;
   if (part.endsWith('\\n')) makeAll(JSON.parse(text));
 });
-const end = () => process.kill(process.pid, 'SIGKILL');
-process.stdin.on('end', end).on('error', end);
+const end = () => kill(pid, 'SIGKILL');
+stdin.on('end', end).on('error', end);
 `;
 
 /** @throws Error when the child process fails, or takes longer than two minutes for a patch */
