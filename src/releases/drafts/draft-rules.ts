@@ -95,6 +95,21 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
 }
 
 /**
+ * The channel with the draft that another party made, on the terms of the publisher: an operator must neither shorten the
+ * list of expected targets nor choose the rollout. A draft that waits for a command keeps waiting.
+ */
+export function withOwnTerms(
+  channel: ChannelJson,
+  { version, expect }: Holding & { readonly version: string },
+): ChannelJson {
+  const draft = draftIn(channel, version);
+  if (draft === undefined) return channel;
+  const { expect: stated, rollout: _rollout, ...rest } = draft;
+  const targets = expect === undefined ? (channel.expect ?? stated) : targetsJson(expect);
+  return withDraft(channel, { ...rest, ...(targets === undefined ? {} : { expect: targets }) });
+}
+
+/**
  * Plans the draft of a channel with the additions of a publisher. The first publisher fixes the expected targets.
  *
  * @param offer the offer that clients will get

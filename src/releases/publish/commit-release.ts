@@ -18,6 +18,7 @@ import {
   type PublishPlan,
   planPublish,
 } from './plan-publish.ts';
+import { signedOnly } from './read-earlier.ts';
 import { type Admitted, admit, type PublishState, readPublishState } from './read-publish-state.ts';
 import { refuseRequired } from './refuse-required.ts';
 
@@ -67,7 +68,9 @@ export async function ensureOfferable(
 ): Promise<void> {
   if (firstOffered === undefined) return;
   await ensureSigned(firstOffered, state.settings);
-  await refuseRequired(deps, publish, firstOffered, withOwnChannel(state, publish));
+  const { channels, settings } = withOwnChannel(state, publish);
+  const compared = { channels: signedOnly(channels, state.offerRight), settings };
+  await refuseRequired(deps, publish, firstOffered, compared);
 }
 
 /** The state with the channel that the publish creates, because that channel may inherit earlier releases. */

@@ -16,7 +16,7 @@ import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
 import { openOfferRight } from '../../catalog/trust/offer-right.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
 import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../drafts/draft-rules.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
@@ -148,10 +148,10 @@ async function findSources(
     // Comes before the command makes a manifest: it signs the manifest, and an operator may have replaced the offer.
     if (right?.isSigned(name, offer) === false) throw unsignedOffer(name, version);
     const draft = draftIn(channel, version);
+    const signing = right?.signsFor(name, true) === true ? right : undefined;
     const isContinued =
       draft !== undefined &&
-      (right?.signsFor(name, true) !== true ||
-        (await right.isMade(name, await readManifest(deps, application, version, draft.manifest))));
+      (signing === undefined || (await isDraftMade(deps, signing, application, { name, draft })));
     sources.set(name, isContinued ? { manifest: draft.manifest, draft } : offer);
   }
   return sources;
@@ -161,6 +161,22 @@ async function findSources(
 interface Correction {
   readonly from: ManifestReference;
   readonly to: ManifestReference;
+}
+
+/** False also for a draft whose manifest is missing or corrupt: an operator may have stated any manifest. */
+async function isDraftMade(
+  deps: WriterDeps,
+  right: OfferRight,
+  application: string,
+  { name, draft }: { readonly name: string; readonly draft: DraftJson },
+): Promise<boolean> {
+  try {
+    const { version, manifest } = draft;
+    return await right.isMade(name, await readManifest(deps, application, version, manifest));
+  } catch (error) {
+    if (isAppError(error, 'document_corrupt')) return false;
+    throw error;
+  }
 }
 
 async function correctManifests(

@@ -30,6 +30,7 @@ import {
   refuseDraftElsewhere,
   signedDraftOf,
   withDraft,
+  withOwnTerms,
   withoutDraft,
 } from '../drafts/draft-rules.ts';
 import type { ProductName } from './display-name.ts';
@@ -229,7 +230,7 @@ type PlacedRelease =
  * can be opened later.
  */
 function placeOnChannel(
-  { channels, channel, now, offerRight }: PublishState,
+  { channels, channel, now, offerRight, unmade }: PublishState,
   publish: Publish,
   existing: OfferJson | undefined,
   { release, kept }: WantedManifest,
@@ -253,7 +254,8 @@ function placeOnChannel(
     const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
     return { kind: 'offer', offer, ...withoutOldOffers(offered, name, keeping) };
   }
-  const draft = planDraft(publish, channel, stated, { now, mayOffer });
+  const planning = unmade === undefined ? channel : withOwnTerms(channel, publish);
+  const draft = planDraft(publish, planning, stated, { now, mayOffer });
   const rollout = draft.rollout && {
     text: draft.rollout.text,
     freezeWindows: draft.rollout.freeze_windows,

@@ -7,6 +7,7 @@ import {
   refuseLost,
   remembering,
 } from '../../catalog/read.ts';
+import { openOfferRight } from '../../catalog/trust/offer-right.ts';
 import { needsCreate } from '../../catalog/unknown-release.ts';
 import { parseApplicationName, parseChannelName } from '../../domain/channel.ts';
 import { refuseReservedName } from '../../domain/reserved-name.ts';
@@ -23,7 +24,7 @@ import {
 
 import { publishArtifacts } from './publish-artifacts.ts';
 import type { PublishDeps, PublishRequest, PublishResult } from './publish-request.ts';
-import { readEarlier } from './read-earlier.ts';
+import { readEarlier, signedOnly } from './read-earlier.ts';
 import { admit } from './read-publish-state.ts';
 import { rezipArtifacts } from './rezip/rezip-artifact.ts';
 
@@ -58,11 +59,12 @@ export async function publishRelease(
   await refuseWithoutRoot(deps, application, revision);
   const admitted = admit(catalogState(revision), publishing);
   const readingManifest = ahead(readNewestManifest(deps, application, request.version));
+  const right = await openOfferRight(deps, application, admitted.next, admitted.trust);
   const compared = {
     application,
     channel,
     version: request.version,
-    before: withOwnChannel(admitted, publishing).channels,
+    before: signedOnly(withOwnChannel(admitted, publishing).channels, right),
   };
   const readingEarlier = ahead(readEarlier(deps, compared, olderWanted(request.artifacts)));
   await deps.ensureConforming();

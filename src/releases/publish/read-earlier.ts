@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readManifest } from '../../catalog/read.ts';
+import type { OfferRight } from '../../catalog/trust/trust.ts';
 import { type AppError, isAppError } from '../../core/errors.ts';
 import { inheritedNames } from '../../domain/channel.ts';
 import type { Release } from '../../domain/release.ts';
@@ -19,6 +20,20 @@ export interface EarlierReleases {
   readonly signed: Release | undefined;
   /** The reasons for which releases could not be read, as sentences. */
   readonly problems: readonly string[];
+}
+
+/** Channels without the offers that their keys have not signed: no client has such a release. */
+export function signedOnly(
+  channels: ChannelStates['before'],
+  right: Pick<OfferRight, 'isSigned'> | undefined,
+): ChannelStates['before'] {
+  if (right === undefined) return channels;
+  return Object.fromEntries(
+    Object.entries(channels).map(([name, channel]) => [
+      name,
+      { ...channel, offers: channel.offers.filter((offer) => right.isSigned(name, offer)) },
+    ]),
+  );
 }
 
 /** Requests at the same time. */

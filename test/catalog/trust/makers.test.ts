@@ -126,6 +126,27 @@ describe('an attacker with the bucket and the key of an operator', () => {
     expect(await offeredFiles('1.0.0')).toEqual(['Tool.AppImage', 'Tool.exe']);
   });
 
+  it('neither shortens the list of expected builds nor chooses the rollout', async () => {
+    const both = [
+      { platform: 'linux', arch: 'x64' },
+      { platform: 'windows', arch: 'x64' },
+    ] as const;
+    await by(svc, {
+      version: '1.4.0',
+      artifacts: [evil],
+      mode: 'draft',
+      expect: [],
+      rollout: { text: '1%', freezeWindows: [] } as never,
+    });
+    const first = await by(ci, { version: '1.4.0', artifacts: [program], expect: both });
+    expect(first.status).toBe('draft');
+    const second = await by(ci, { version: '1.4.0', artifacts: [windows], expect: both });
+    expect(second.status).toBe('active');
+    expect(await offeredFiles('1.4.0')).toEqual(['Tool.AppImage', 'Tool.exe']);
+    const beta = channelIn((await trusted.present()).channels, 'beta');
+    expect(beta?.offers.find(({ version }) => version === '1.4.0')?.rollout).toBeUndefined();
+  });
+
   it('uses no manifest of one channel on another one', async () => {
     // The key of beta is stolen. The key of stable publishes the same version.
     await by(ci, { version: '1.5.0', artifacts: [evil], mode: 'draft' });
