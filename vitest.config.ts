@@ -52,7 +52,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [SYSTEM_TESTS],
+          exclude: [SYSTEM_TESTS, '**/node_modules/**'],
           // More than the cores of a small machine: a quarter of the time, a test waits for a disk or a timer.
           maxWorkers: 3,
           env: { TMPDIR: makeQuickDirectory() },
@@ -65,6 +65,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'system',
           include: [SYSTEM_TESTS],
+          exclude: ['**/node_modules/**'],
           // They wait for processes, timers and disks half of the time.
           maxWorkers: 4,
           // Some take half a minute on two cores, and others run beside them.
