@@ -1,27 +1,30 @@
 import type { StagedShare } from '../../builds/build-output.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
+import { readApplications } from '../../catalog/read.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { type RequestedRollout, startRollout } from '../../releases/rollouts/start-rollout.ts';
+import type { Context } from '../context.ts';
 import type { RolloutOptions } from '../ignored-options.ts';
 
 /**
  * The rollout that the options of a command ask for. Reads them also where they have no effect, so that a mistake in
  * them is refused in each state of the catalog.
  *
- * @param now by the store's clock
- * @throws AppError `invalid_rollout`; `invalid_request` for freeze windows without a plan
+ * @throws AppError `invalid_rollout`; `invalid_request` for freeze windows without a plan; `store_unavailable`
  */
-export function requestedRollout(
+export async function requestedRollout(
   { rollout, freezeWindow: freezeWindows = [] }: RolloutOptions,
-  now: number,
-): RequestedRollout | undefined {
+  context: Pick<Context, 'store' | 'clock' | 'trust' | 'skipCorrupt'>,
+): Promise<RequestedRollout | undefined> {
   if (freezeWindows.length > 0 && rollout?.includes('@') !== true)
     throw windowWithoutPlan('--rollout');
   if (rollout === undefined) return undefined;
   const requested = { text: rollout, freezeWindows };
-  startRollout({ now, salt: '' }, requested);
+  // The times of a plan count by the store's clock, which is known after the store's first answer.
+  if (context.store.clockOffsetMs?.() === undefined) await readApplications(context);
+  startRollout({ now: context.clock.now(), salt: '' }, requested);
   return requested;
 }
 

@@ -35,7 +35,7 @@ export async function promote(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const { to, create, allowPrerelease, allowOlder, allowStranded, releasePartial } = options;
-  const rollout = requestedRollout(options, context.clock.now());
+  const rollout = await requestedRollout(options, context);
   const allowed = { allowOlder, allowStranded, releasePartial };
   const promoted = await runWithConsent(terminal, allowed, async (given) => {
     const asked = { application, version, to, create, allowPrerelease, rollout };

@@ -93,7 +93,7 @@ export async function publish(
     mandatoryFor: options.mandatoryFor,
     endsNative: options.endNative ?? [],
     provenance: context.provenance,
-    rollout: requestedRollout(options, context.clock.now()) ?? statedRollout(build.staged),
+    rollout: (await requestedRollout(options, context)) ?? statedRollout(build.staged),
     mode: options.draft ? ('draft' as const) : ('offer' as const),
     expect: options.expect?.flat(),
     releasePartial: options.releasePartial,
@@ -251,7 +251,7 @@ async function offerDraft(
   const { channel, allowPrerelease, allowStranded, releasePartial } = options;
   const application = options.app ?? context.config.defaultApplication;
   const expect = options.expect?.flat();
-  const rollout = requestedRollout(options, context.clock.now());
+  const rollout = await requestedRollout(options, context);
   const allowed = { allowStranded, releasePartial };
   const result = await runWithConsent(terminal, allowed, async (given) => {
     const asked = { application, version, channel, allowPrerelease, rollout, expect, ...given };

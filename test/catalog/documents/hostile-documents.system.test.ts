@@ -114,7 +114,7 @@ const POLLS = 20;
 const REFUSED: Readonly<Record<string, (sound: string) => string>> = {
   corrupt: () => HOSTILE['open lists']?.(100_000) ?? '',
   'too large': () => ' '.repeat(REVISION_BYTES_MAX + 1),
-  'of a newer schema': (sound) => edited(sound, { schema_version: 2 }),
+  'of a newer schema': (sound) => edited(sound, { schema_version: 3 }),
   'not made from the one before': (sound) =>
     edited(sound, { previous: { revision: 1, digest: 'a'.repeat(64) } }),
 };

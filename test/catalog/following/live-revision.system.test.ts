@@ -103,7 +103,7 @@ describe('a revision as a service reads it', () => {
       { ...signed, channels: { stable, beta: null } },
       { ...signed, channels: { offers: [offers[0]], retired: ['1.0.0'] } },
       { ...signed, change_id: 'x' },
-      { ...signed, schema_version: 2 },
+      { ...signed, schema_version: 3 },
       { ...signed, application: 'other' },
       { ...signed, revision: 2 },
     ].map(renderEnvelope);

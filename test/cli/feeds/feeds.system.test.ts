@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -150,7 +151,9 @@ describe('the addresses', () => {
   it('come with the public key that the application has', async () => {
     await release();
     // A minisign public key: its algorithm, an id and 32 bytes.
-    const line = Buffer.from(`Ed${'k'.repeat(40)}`).toString('base64');
+    const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    const key = Buffer.from(x, 'base64url');
+    const line = Buffer.concat([Buffer.from('Ed12345678'), key]).toString('base64');
     const { dataDirectory: DATA_DIR } = service.config;
     const set = await slipway(['apps', 'set', '--tauri-pubkey', line], {
       cwd: service.directory,

@@ -251,7 +251,7 @@ describe('what is corrupt in the source', () => {
   it('a document of a newer Slipway ends the copy', async () => {
     const key = `${APP}catalog/0000000003.json`;
     const { renderEnvelope } = await import('../../../src/store/sequence/envelope.ts');
-    const signed = { schema_version: 2, application: 'desktop', revision: 3 };
+    const signed = { schema_version: 3, application: 'desktop', revision: 3 };
     await source.create(key, renderEnvelope(signed));
     const to = memory();
     const copying = copyStores({ from: source, to, clock });
