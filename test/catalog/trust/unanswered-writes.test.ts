@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTrust } from '../../../src/catalog/trust/create-trust.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
@@ -16,9 +17,17 @@ afterAll(() => temporary.remove());
 const program = await makeArtifact(temporary.path, { filename: 'App.exe', content: 'program' });
 let world: World;
 
-/** Lets the time pass in which a command tries again. */
+/** Lets the time pass in which a command tries again, until it is done: signing takes real time. */
 async function patiently<T>(work: Promise<T>): Promise<T> {
-  await world.clock.advance(20_000);
+  let isDone = false;
+  const done = () => {
+    isDone = true;
+  };
+  work.then(done, done);
+  while (!isDone) {
+    await world.clock.advance(20);
+    await setImmediate();
+  }
   return work;
 }
 
