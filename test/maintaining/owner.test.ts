@@ -54,7 +54,13 @@ describe('the account of the repository', () => {
         expect(moved).toContain(`github.com/${second}/slipway/`);
         expect(moved).toContain(`ghcr.io/${second.toLowerCase()}/slipway:`);
         expect(moved).toContain(`//${second.toLowerCase()}.github.io/`);
-        expect(replaceOwner(moved, first === second ? NO_OWNER : first, 'other')).toBe(moved);
+        expect(
+          replaceOwner(
+            moved,
+            first.toLowerCase() === second.toLowerCase() ? NO_OWNER : first,
+            'other',
+          ),
+        ).toBe(moved);
       }),
     );
     const others =
