@@ -132,8 +132,8 @@ interface Hasher {
  * are not the expected ones: see {@link readFileTwice}.
  *
  * @param expected SHA-256 in hex, as a manifest states it
- * @param makeOthers makes further hashes, which get the same bytes. Each read begins with new ones; those of the last
- *   read count
+ * @param makeOthers makes further hashes, which get the same bytes. Each read of the file begins with new
+ *   hashes, and only the hashes of the last read count
  * @throws AppError `artifact_mismatch` when the object is missing; `store_unavailable`, `store_denied`
  */
 export async function hashObject(

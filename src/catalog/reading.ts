@@ -96,7 +96,8 @@ export function problemsOf<T>(
 }
 
 /**
- * Says why clients get no answer from these reads, as sentences that any client may see: without a host or a bucket. A corrupt document is no outage of the store, and no client mends it by asking again.
+ * Says why clients get no answer from these reads, as sentences that any client may see: without a host or a bucket. A
+ * corrupt document is no outage of the store, and no client mends it by asking again.
  *
  * @param isLost true when another document names one that is gone
  */

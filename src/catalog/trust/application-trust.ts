@@ -402,7 +402,7 @@ export function createApplicationTrust({
 
   /**
    * Refuses a revision for the roles that it names. Delegations that are missing or altered say nothing about the
-   * revision: whoever reads the roles refuses them, and names them.
+   * revision: the functions that need their keys refuse them, and name them.
    *
    * @throws AppError `document_corrupt` for roles that the revision must not name, and for a role that is missing or
    *   altered

@@ -65,7 +65,7 @@ async function hasFiles(
   return true;
 }
 
-/** The files of a draft that a release does not have. Undefined when the release has them all. */
+/** The files of a draft that a release does not have: perhaps none. Undefined when there is no draft. */
 export function leftOutOf(
   draft: ManifestReference | undefined,
   { artifacts }: Pick<Release, 'artifacts'>,

@@ -1,7 +1,7 @@
 import type { BuiltDocument } from '../../builds/build-output.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
 import type { ManifestReference, namedAbove } from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/offer-right.ts';
+import type { OfferRight } from '../../catalog/trust/trust.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import type { Release } from '../../domain/release.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
@@ -47,6 +47,8 @@ export interface Begun {
   readonly uploadsBegan: number;
   readonly isListed: boolean;
   readonly admitted: Admitted;
+  /** Undefined when operators alone decide what channels offer. */
+  readonly right: OfferRight | undefined;
   readonly keys: ApplicationSettings;
   readonly earlier: EarlierReleases;
   readonly newest: ManifestReference | undefined;
@@ -58,10 +60,9 @@ export async function publishArtifacts(
   prepared: readonly PreparedArtifact[],
   begun: Begun,
 ): Promise<Omit<PublishResult, 'earlier' | 'rezipRemarks'>> {
-  const { request, uploadsBegan, isListed, admitted, keys, earlier, newest, lost } = begun;
+  const { request, uploadsBegan, isListed, admitted, right, keys, earlier, newest, lost } = begun;
   const { application, channel } = request;
   const { tauriPubkey, sparklePubkey } = keys;
-  const right = await openOfferRight(deps, application, admitted.next, admitted.trust);
   const known = await continuable(right, admitted, request, newest);
   const hashed = await hashArtifacts(
     deps,

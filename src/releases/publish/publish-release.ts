@@ -90,6 +90,7 @@ export async function publishRelease(
       uploadsBegan,
       isListed,
       admitted,
+      right,
       keys,
       earlier,
       newest,
