@@ -1,5 +1,15 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -82,28 +92,39 @@ async function openTemporary(
   path: string,
 ): Promise<{ temporary: string; file: FileHandle }> {
   const directory = dirname(path);
-  const temporary = join(directory, `${TEMPORARY_PREFIX}${randomUUID()}`);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await refuseLinkedDirectory(root, directory);
-      await createDirectoryBelow(root, directory);
-      // While the temporary file is in the directory, another process cannot remove the directory as empty.
-      return { temporary, file: await open(temporary, 'wx', 0o644) };
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === 'ENOTDIR' || code === 'EEXIST') {
-        throw nestedKey(path, error);
+  const temporary = join(directory, newTemporaryName());
+  const placeholders: string[] = [];
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await refuseLinkedDirectory(root, directory);
+        await createDirectoryBelow(root, directory);
+        // While the temporary file is in the directory, another process cannot remove the directory as empty.
+        return { temporary, file: await open(temporary, 'wx', 0o644) };
+      } catch (error) {
+        const code = systemCode(error);
+        if (code === 'ENOTDIR' || code === 'EEXIST') {
+          throw nestedKey(path, error);
+        }
+        if (code !== 'ENOENT' || attempt === ATTEMPTS_MAX) {
+          throw error;
+        }
+        // Linux refuses every entry in a new directory of a FUSE volume when a process still holds a removed directory
+        // with the same inode number. So the next attempt makes the directory again. The volume often gives out the
+        // lowest free number, so a file takes this number first.
+        await removeEmptyDirectories(root, directory);
+        const placeholder = join(root, newTemporaryName());
+        await writeFile(placeholder, '', { flag: 'wx' });
+        placeholders.push(placeholder);
+        await pauseBefore(attempt);
       }
-      if (code !== 'ENOENT' || attempt === ATTEMPTS_MAX) {
-        throw error;
-      }
-      // Linux refuses every entry in a new directory of a FUSE volume when a process still holds a removed directory
-      // with the same inode number. Each try would meet the same directory, so the next one starts with a new one.
-      await removeEmptyDirectories(root, directory);
-      await pauseBefore(attempt);
     }
+  } finally {
+    for (const placeholder of placeholders) await rm(placeholder, { force: true });
   }
 }
+
+const newTemporaryName = (): string => `${TEMPORARY_PREFIX}${randomUUID()}`;
 
 /** Never creates the root itself: when the root vanished meanwhile, its volume was unmounted. */
 async function createDirectoryBelow(root: string, directory: string): Promise<void> {
