@@ -6,9 +6,25 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that need more than this process: real S3, child processes, browsers, updaters, volumes, load. */
 const SYSTEM_TESTS = 'test/**/*.system.test.ts';
-/** Tests that take half a minute and longer, and mostly wait. Begun last, they would wait alone at the end. */
-const LONGEST =
-  /(killed-publishes|racing-publishers|two-processes|rollout-clocks|workers|memory|test\/server)[^/]*\.system\.test\.ts$/;
+/** Tests that take more than a minute on two cores. Begun last, they would run alone at the end. */
+const LONGEST = new RegExp(
+  `(${[
+    'console-screens',
+    'copy/copy',
+    'docs-page',
+    'electron-differential',
+    'client/killed',
+    'killed-publishes',
+    'memory',
+    'racing-publishers',
+    'rollout-clocks',
+    'squirrel-windows',
+    'static-export',
+    'test/server',
+    'two-processes',
+    'workers',
+  ].join('|')})[^/]*\\.system\\.test\\.ts$`,
+);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
