@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import { type Line, renderTerminal } from './terminal-svg.ts';
 
 /**
- * Writes `docs/picture.svg`: runs the command line and the service in a temporary directory, and draws their output.
- * Every command and every answer in the picture is from that run.
+ * Draws `docs/picture.svg`: runs the command line and the service in a temporary directory, and draws their output. Every
+ * command and every answer in the picture is from that run.
  */
 
-const ROOT = path.join(import.meta.dirname, '../..');
-const PICTURE = path.join(ROOT, 'docs/picture.svg');
+export const ROOT = path.join(import.meta.dirname, '../..');
+export const PICTURE = path.join(ROOT, 'docs/picture.svg');
 const TITLE =
   'A terminal: two releases are published, an updater is offered 1.1.0, 1.1.0 is yanked, and the updater is offered 1.0.0.';
 const FEED = 'curl -s $SERVICE/feeds/desktop/stable/electron/latest.yml | head -3';
@@ -21,39 +21,50 @@ const EMPTY: Line = { kind: 'output', text: '' };
 /** An upper limit for the time that a service needs to see a change. */
 const LIVE_MAX_MS = 20_000;
 
-const home = await mkdtemp(path.join(tmpdir(), 'slipway-picture-'));
-const bin = path.join(home, 'bin');
-const env = {
-  ...process.env,
-  PATH: `${bin}:${process.env.PATH}`,
-  SERVICE: '',
-  SLIPWAY_ACTOR: 'ada',
-};
-const lines: Line[] = [];
-let service: { readonly url: string; readonly stop: () => void } | undefined;
-try {
-  await makeCommand();
-  await build('1.0.0');
-  await type('slipway publish 1.0.0 dist --create');
-  await build('1.1.0');
-  await type('slipway publish 1.1.0 dist');
-  service = await startService();
-  env.SERVICE = service.url;
-  say('# What an updater on Windows is offered now:');
-  await type(FEED);
-  say('# 1.1.0 has a bug that loses data. One command withdraws it everywhere:');
-  await type('slipway yank 1.1.0 --reason "loses notes"');
-  await untilLive("version: '1.0.0'");
-  await type(FEED);
-  await writeFile(PICTURE, renderTerminal(TITLE, lines));
-  console.log(path.relative(ROOT, PICTURE));
-} finally {
-  service?.stop();
-  await rm(home, { recursive: true, force: true });
+/** A directory with its command, its builds and its store. */
+interface Desk {
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly lines: Line[];
+}
+
+/**
+ * Needs sh, curl and head.
+ *
+ * @throws Error when a command fails, or the service does not see a change
+ */
+export async function drawPicture(): Promise<string> {
+  const home = await mkdtemp(path.join(tmpdir(), 'slipway-picture-'));
+  const bin = path.join(home, 'bin');
+  const env: NodeJS.ProcessEnv = {
+    PATH: `${bin}:${process.env.PATH}`,
+    SLIPWAY_ACTOR: 'ada',
+  };
+  const desk: Desk = { home, env, lines: [] };
+  let service: { readonly url: string; readonly stop: () => void } | undefined;
+  try {
+    await makeCommand(bin);
+    await build(desk, '1.0.0');
+    await type(desk, 'slipway publish 1.0.0 dist --create');
+    await build(desk, '1.1.0');
+    await type(desk, 'slipway publish 1.1.0 dist');
+    service = await startService(desk);
+    env.SERVICE = service.url;
+    say(desk, '# What an updater on Windows is offered now:');
+    await type(desk, FEED);
+    say(desk, '# 1.1.0 has a bug that loses data. One command withdraws it everywhere:');
+    await type(desk, 'slipway yank 1.1.0 --reason "loses notes"');
+    await untilLive(service.url, "version: '1.0.0'");
+    await type(desk, FEED);
+    return renderTerminal(TITLE, desk.lines);
+  } finally {
+    service?.stop();
+    await rm(home, { recursive: true, force: true });
+  }
 }
 
 /** Makes the command `slipway`, as `npm install -g` of the package would install it. */
-async function makeCommand(): Promise<void> {
+async function makeCommand(bin: string): Promise<void> {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   await mkdir(bin);
   await writeFile(
@@ -64,13 +75,13 @@ async function makeCommand(): Promise<void> {
 }
 
 /** Writes the files that electron-builder would write, with invented bytes. */
-async function build(version: string): Promise<void> {
+async function build({ home }: Desk, version: string): Promise<void> {
   const dist = path.join(home, 'dist');
   await rm(dist, { recursive: true, force: true });
   await mkdir(dist);
   const sizes = {
     [`Notes-${version}-x64-Setup.exe`]: 5_200_000,
-    [`Notes-${version}-arm64-mac.zip`]: 6_100_000,
+    [`Notes_${version}_amd64.deb`]: 6_100_000,
   };
   for (const [name, size] of Object.entries(sizes)) {
     await writeFile(path.join(dist, name), Buffer.alloc(size, version));
@@ -78,20 +89,23 @@ async function build(version: string): Promise<void> {
 }
 
 /** Runs a line in a shell, and keeps the line and its output. */
-async function type(command: string): Promise<void> {
+async function type({ home, env, lines }: Desk, command: string): Promise<void> {
   if (lines.length > 0 && lines.at(-1)?.kind !== 'comment') lines.push(EMPTY);
   lines.push({ kind: 'command', text: command });
-  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd: home, env });
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command], { cwd: home, env });
   for (const text of `${stdout}${stderr}`.trimEnd().split('\n')) {
     lines.push({ kind: 'output', text });
   }
 }
 
-function say(text: string): void {
+function say({ lines }: Desk, text: string): void {
   lines.push(EMPTY, { kind: 'comment', text });
 }
 
-async function startService(): Promise<{ readonly url: string; readonly stop: () => void }> {
+async function startService({
+  home,
+  env,
+}: Desk): Promise<{ readonly url: string; readonly stop: () => void }> {
   const child = spawn(process.execPath, [path.join(ROOT, 'src/server.ts')], {
     cwd: home,
     env: { ...env, PORT: '0', METRICS_PORT: '0' },
@@ -110,8 +124,8 @@ async function startService(): Promise<{ readonly url: string; readonly stop: ()
 }
 
 /** Waits until the service has seen the last change. */
-async function untilLive(expected: string): Promise<void> {
-  const feed = `${env.SERVICE}/feeds/desktop/stable/electron/latest.yml`;
+async function untilLive(service: string, expected: string): Promise<void> {
+  const feed = `${service}/feeds/desktop/stable/electron/latest.yml`;
   for (let waitedMs = 0; waitedMs < LIVE_MAX_MS; waitedMs += 200) {
     const text = await (await fetch(feed)).text();
     if (text.startsWith(expected)) return;

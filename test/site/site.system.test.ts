@@ -50,7 +50,11 @@ describe.skipIf(skipsBrowser)('the website', () => {
     for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
       const { page, problems } = await open('', { viewport });
       const screen = { x: 0, y: 0, ...viewport };
-      for (const text of ['Updates for desktop applications', 'npx slipway demo', 'Get started']) {
+      for (const text of [
+        'Updates for desktop applications',
+        'npm ci && npm run demo',
+        'Get started',
+      ]) {
         expect(await isWithin(page, text, screen), `${text} at ${viewport.width}`).toBe(true);
       }
       expect(await overflowOf(page)).toBe(0);
@@ -59,6 +63,34 @@ describe.skipIf(skipsBrowser)('the website', () => {
       await page.waitForURL('**/getting-started');
       await page.close();
     }
+  });
+
+  it.each([390, 768, 1280, 1920])('shows no text over its picture at %i px', async (width) => {
+    const { page } = await open('', { viewport: { width, height: 900 } });
+    const overlaps = await page.evaluate(() => {
+      const overlap = (one: DOMRect, other: DOMRect) =>
+        one.left < other.right &&
+        other.left < one.right &&
+        one.top < other.bottom &&
+        other.top < one.bottom;
+      const pictures = [...document.querySelectorAll('img.run')].map((picture) =>
+        picture.getBoundingClientRect(),
+      );
+      const shown = pictures.filter(({ width }) => width > 0);
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const over: string[] = [];
+      for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        const boxes = [...range.getClientRects()];
+        if (boxes.some((box) => shown.some((picture) => overlap(box, picture))))
+          over.push(String(node.textContent));
+      }
+      return { pictures: shown.length, over };
+    });
+    expect(overlaps).toEqual({ pictures: 1, over: [] });
+    expect(await overflowOf(page)).toBe(0);
+    await page.close();
   });
 
   it('is as dark as the system of the visitor', async () => {

@@ -19,7 +19,10 @@ export default {
   Layout: () =>
     h(DefaultTheme.Layout, null, {
       'home-hero-info-after': () =>
-        h('p', { class: 'first-command' }, [h('code', 'npx slipway demo')]),
+        h('p', { class: 'first-command' }, [
+          'In a checkout: ',
+          h('code', 'npm ci && npm run demo'),
+        ]),
       'home-hero-image': run('beside'),
       'home-features-after': run('below'),
     }),
