@@ -16,12 +16,24 @@ export interface Counts {
 /**
  * The kinds of downloads. `differential`: the client asked for parts of the file, or for a delta. `resumed`: it asked for
  * the end of the file. `fallback`: a differential download failed, and the client asked for the whole file; the download
- * counts as `differential` too.
+ * counts as `differential` too. `not_known`: several clients may share a network address, so the service cannot tell
+ * whether the download was differential, failed, or another client's; it counts as `differential` too.
  */
-export const DOWNLOAD_KINDS = ['whole', 'differential', 'resumed', 'fallback'] as const;
+export const DOWNLOAD_KINDS = [
+  'whole',
+  'differential',
+  'resumed',
+  'fallback',
+  'not_known',
+] as const;
 export type DownloadKind = (typeof DOWNLOAD_KINDS)[number];
-/** How clients downloaded the files of a version, as far as the service saw their requests. */
-export type Downloads = Readonly<Record<DownloadKind, number>>;
+/**
+ * How clients downloaded the files of a version, as far as the service saw their requests. Earlier versions stored no
+ * `not_known`; absent: 0.
+ */
+export type Downloads = Readonly<Record<Exclude<DownloadKind, 'not_known'>, number>> & {
+  readonly not_known?: number | undefined;
+};
 
 export const NO_DOWNLOADS: Downloads = { whole: 0, differential: 0, resumed: 0, fallback: 0 };
 
@@ -101,7 +113,7 @@ export function addCounts(sum: Writable<Counts>, counts: Counts): void {
   const { downloads } = counts;
   if (downloads === undefined) return;
   const before = sum.downloads ?? NO_DOWNLOADS;
-  sum.downloads = combineDownloads((kind) => before[kind] + downloads[kind]);
+  sum.downloads = combineDownloads((kind) => (before[kind] ?? 0) + (downloads[kind] ?? 0));
 }
 
 /** The counts that `counts` has more than `before`; none of them is below 0. */
@@ -115,23 +127,27 @@ export function subtractCounts(counts: Counts, before: Counts): Counts {
     ...(downloads === undefined
       ? {}
       : {
-          downloads: combineDownloads((kind) => Math.max(0, downloads[kind] - earlier[kind])),
+          downloads: combineDownloads((kind) =>
+            Math.max(0, (downloads[kind] ?? 0) - (earlier[kind] ?? 0)),
+          ),
         }),
   };
 }
 
 function combineDownloads(countOf: (kind: DownloadKind) => number): Downloads {
+  const notKnown = countOf('not_known');
   return {
     whole: countOf('whole'),
     differential: countOf('differential'),
     resumed: countOf('resumed'),
     fallback: countOf('fallback'),
+    ...(notKnown === 0 ? {} : { not_known: notKnown }),
   };
 }
 
 export function hasCounts({ checks, offers, links, downloads = NO_DOWNLOADS }: Counts): boolean {
-  const { whole, differential, resumed, fallback } = downloads;
-  return checks + offers + links + whole + differential + resumed + fallback > 0;
+  const { whole, differential, resumed, fallback, not_known = 0 } = downloads;
+  return checks + offers + links + whole + differential + resumed + fallback + not_known > 0;
 }
 
 /**

@@ -35,7 +35,17 @@ const rowSchema = z.object({
   offers: count.describe('Answers that offered the version.'),
   links: count.describe('Links to files of the version that were handed out.'),
   downloads: z
-    .object({ whole: count, differential: count, resumed: count, fallback: count })
+    .object({
+      whole: count,
+      differential: count,
+      resumed: count,
+      fallback: count,
+      not_known: count
+        .optional()
+        .describe(
+          'Several clients may share a network address, so the service could not tell what these downloads were. They count as differential too. Absent: none.',
+        ),
+    })
     .optional()
     .describe(
       'Downloads of its files that the service saw, by kind; fallback: differential downloads that failed, so that the client asked for the whole file; absent: none.',

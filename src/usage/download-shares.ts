@@ -9,6 +9,7 @@ const DOWNLOADS_MIN = 20;
 
 /** The downloads of a release, each once. */
 export interface DownloadOutcomes {
+  /** Without those that are not known. */
   readonly all: number;
   /** The client fetched only what changed. */
   readonly differential: number;
@@ -17,11 +18,17 @@ export interface DownloadOutcomes {
   /** The part of `whole` that began as differential downloads. */
   readonly fallback: number;
   readonly resumed: number;
+  /**
+   * How often requests came from a network address that several clients may share, and named no client. More or fewer
+   * downloads may have been behind them.
+   */
+  readonly notKnown: number;
 }
 
 /** A fallback may be counted on the day after its differential download: then it does not count here. */
 export function outcomesOf(downloads: Downloads): DownloadOutcomes {
-  const { whole, differential, resumed } = downloads;
+  const { whole, resumed, not_known: notKnown = 0 } = downloads;
+  const differential = knownDifferential(downloads);
   const fallback = Math.min(downloads.fallback, differential);
   return {
     all: whole + differential + resumed,
@@ -29,7 +36,13 @@ export function outcomesOf(downloads: Downloads): DownloadOutcomes {
     whole: whole + fallback,
     fallback,
     resumed,
+    notKnown,
   };
+}
+
+/** The downloads that began as differential ones, without those that are not known. */
+export function knownDifferential({ differential, not_known: notKnown = 0 }: Downloads): number {
+  return Math.max(0, differential - notKnown);
 }
 
 /**
@@ -47,9 +60,9 @@ export function findMostlyWhole(
   );
   return platforms
     .filter(({ name, downloads }) => {
-      const { all, whole } = outcomesOf(downloads ?? NO_DOWNLOADS);
+      const { all, whole, notKnown } = outcomesOf(downloads ?? NO_DOWNLOADS);
       const isMapped = mapped.some(({ platform }) => platform === name);
-      return isMapped && all >= DOWNLOADS_MIN && whole > all / 2;
+      return isMapped && all >= DOWNLOADS_MIN && whole > (all + notKnown) / 2;
     })
     .map(({ name }) => name);
 }

@@ -155,11 +155,11 @@ export function createTally(deps: TallyDeps): Tally {
     countLink: ({ application, channel, platform, version }, kind) => {
       keepTime();
       const row = find(ownOf(application), channel, platform, version);
-      // A download that goes on in another way got its link before.
-      if (kind !== 'fallback') row.links++;
+      // These kinds say more about a download that was counted, with its link.
+      if (kind !== 'fallback' && kind !== 'not_known') row.links++;
       if (kind === undefined) return;
       const downloads = row.downloads ?? NO_DOWNLOADS;
-      row.downloads = { ...downloads, [kind]: downloads[kind] + 1 };
+      row.downloads = { ...downloads, [kind]: (downloads[kind] ?? 0) + 1 };
     },
     peek,
     settleInSteps,

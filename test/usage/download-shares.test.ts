@@ -3,11 +3,18 @@ import type { Release } from '../../src/domain/release.ts';
 import { addCounts, noCounts, subtractCounts } from '../../src/usage/counts.ts';
 import { findMostlyWhole, outcomesOf } from '../../src/usage/download-shares.ts';
 
-const downloads = (whole: number, differential: number, resumed = 0, fallback = 0) => ({
+const downloads = (
+  whole: number,
+  differential: number,
+  resumed = 0,
+  fallback = 0,
+  notKnown = 0,
+) => ({
   whole,
   differential,
   resumed,
   fallback,
+  ...(notKnown === 0 ? {} : { not_known: notKnown }),
 });
 
 it('a differential download that failed counts as whole, once', () => {
@@ -17,6 +24,18 @@ it('a differential download that failed counts as whole, once', () => {
     whole: 7,
     fallback: 4,
     resumed: 2,
+    notKnown: 0,
+  });
+});
+
+it('a download that is not known is neither differential nor whole', () => {
+  expect(outcomesOf(downloads(3, 10, 2, 4, 8))).toEqual({
+    all: 7,
+    differential: 0,
+    whole: 5,
+    fallback: 2,
+    resumed: 2,
+    notKnown: 8,
   });
 });
 
@@ -37,6 +56,8 @@ describe('a platform is mostly downloaded whole', () => {
     ['delta', [30, 1, 0, 0], true],
     ['zsync', [30, 1, 0, 0], false],
     ['blockmap', [19, 0, 0, 0], false],
+    ['blockmap', [20, 19, 0, 0, 19], true],
+    ['blockmap', [20, 20, 0, 0, 20], false],
   ] as const)('with a %s and the downloads %j: %s', (kind, counts, isFound) => {
     expect(find(kind, ...(counts as unknown as Parameters<typeof downloads>))).toEqual(
       isFound ? ['windows'] : [],
@@ -58,4 +79,9 @@ it('counts of downloads are added and subtracted, and never below zero', () => {
     links: 0,
     downloads: downloads(1, 0, 3, 1),
   });
+  addCounts(sum, { checks: 0, offers: 0, links: 2, downloads: downloads(0, 2, 0, 0, 2) });
+  addCounts(sum, { checks: 0, offers: 0, links: 1, downloads: downloads(0, 1, 0, 0, 1) });
+  expect(sum.downloads).toEqual(downloads(2, 5, 3, 1, 3));
+  const later = { checks: 0, offers: 0, links: 0, downloads: downloads(0, 0, 0, 0, 1) };
+  expect(subtractCounts(sum, later).downloads).toEqual(downloads(2, 5, 3, 1, 2));
 });

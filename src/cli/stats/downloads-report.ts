@@ -34,6 +34,7 @@ export function downloadLines(
   if (own.downloads === undefined) return [];
   return [
     `Downloads that the service saw: ${downloadsText(own.downloads)}. Downloads through a CDN or an export are not counted.`,
+    ...notKnownLines(own.downloads),
     ...findMostlyWhole(files, platforms).map((platform) => {
       const { downloads = NO_DOWNLOADS } = platforms.find(({ name }) => name === platform) ?? {};
       const why =
@@ -46,7 +47,16 @@ export function downloadLines(
 }
 
 function downloadsText(downloads: Downloads): string {
-  const { all, differential, whole, fallback, resumed } = outcomesOf(downloads);
+  const { all, differential, whole, fallback, resumed, notKnown } = outcomesOf(downloads);
+  if (all === 0 && notKnown > 0) return `not known (${notKnown})`;
   const after = fallback === 0 ? '' : ` (${fallback} after a failed difference)`;
-  return `${counted(all, 'download')}: ${differential} differential, ${whole} whole${after}, ${resumed} resumed`;
+  const more = notKnown === 0 ? '' : `; not known: ${notKnown} more`;
+  return `${counted(all, 'download')}: ${differential} differential, ${whole} whole${after}, ${resumed} resumed${more}`;
+}
+
+function notKnownLines({ not_known: notKnown = 0 }: Downloads): readonly string[] {
+  if (notKnown === 0) return [];
+  return [
+    'Not known: several clients may share a network address, and their requests had no installation id. So the service cannot tell how many downloads these were, nor whether they were differential or failed. Let the application send x-installation-id with its downloads.',
+  ];
 }

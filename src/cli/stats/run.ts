@@ -11,6 +11,7 @@ import {
   type UsageSummary,
 } from '../../usage/adoption.ts';
 import { type Counts, NO_DOWNLOADS, type Row } from '../../usage/counts.ts';
+import { knownDifferential } from '../../usage/download-shares.ts';
 import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';
 import { printJson } from '../output.ts';
@@ -175,7 +176,10 @@ function groupJsonOf(noun: string, group: Group): object {
 }
 
 function countsOf({ checks, offers, links, downloads = NO_DOWNLOADS }: Counts): Counts {
-  return { checks, offers, links, downloads };
+  const { whole, resumed, fallback, not_known = 0 } = downloads;
+  const differential = knownDifferential(downloads);
+  const stated = { whole, differential, resumed, fallback, not_known };
+  return { checks, offers, links, downloads: stated };
 }
 
 function percentOf(share: number | null): number | null {

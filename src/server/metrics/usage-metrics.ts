@@ -24,7 +24,7 @@ const METRICS: Readonly<
 export function measureUsage(registry: Registry, usage: Pick<Usage, 'series'>): void {
   new Counter({
     name: 'slipway_downloads_total',
-    help: 'Downloads that the service saw, by kind and by the version of the file. A fallback is a differential download that failed, so that the client asked for the whole file.',
+    help: 'Downloads that the service saw, by kind and by the version of the file. A fallback is a differential download that failed, so that the client asked for the whole file. A download is not known when clients share a network address and send no id. Both count as differential too.',
     labelNames: ['app', 'channel', 'platform', 'version', 'kind'],
     registers: [registry],
     async collect() {
@@ -33,7 +33,7 @@ export function measureUsage(registry: Registry, usage: Pick<Usage, 'series'>): 
       for (const { application: app, channel, platform, version, downloads } of series) {
         if (downloads === undefined) continue;
         for (const kind of DOWNLOAD_KINDS) {
-          this.inc({ app, channel, platform, version, kind }, downloads[kind]);
+          this.inc({ app, channel, platform, version, kind }, downloads[kind] ?? 0);
         }
       }
     },

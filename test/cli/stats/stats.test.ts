@@ -126,7 +126,7 @@ describe('slipway stats', () => {
       checks: 80,
       offers: 0,
       links: 0,
-      downloads: { whole: 0, differential: 0, resumed: 0, fallback: 0 },
+      downloads: { whole: 0, differential: 0, resumed: 0, fallback: 0, not_known: 0 },
       percent: 80,
     });
     expect(all.versions.at(-1)).toMatchObject({ version: 'other', checks: 5 });
@@ -213,7 +213,33 @@ describe('slipway stats', () => {
     );
     expect(json(await run(['stats', '1.3.0', '--json']))).toMatchObject({
       links: 20,
-      downloads: { whole: 9, differential: 10, resumed: 1, fallback: 2 },
+      downloads: { whole: 9, differential: 10, resumed: 1, fallback: 2, not_known: 0 },
+    });
+  });
+
+  it('says of which downloads it is not known what they were', async () => {
+    await run(['publish', '1.4.0', 'App-Setup-1.3.0.exe,arch=x64']);
+    const usage = createProcess(store, createFixedClock(NOW));
+    const link = { application: 'desktop', channel: 'stable', platform: 'windows' };
+    const download = (...kinds: DownloadKind[]) => {
+      for (const kind of kinds) usage.countLink({ ...link, version: '1.4.0' }, kind);
+    };
+    download('differential', 'not_known', 'differential', 'not_known');
+    await usage.refresh();
+    const [text, why] = (await lines('1.4.0')).slice(3, 5);
+    expect(text).toBe(
+      'Downloads that the service saw: not known (2). Downloads through a CDN or an export are not counted.',
+    );
+    expect(why).toMatch(/^Not known: several clients may share a network address, /);
+    download('whole', 'differential');
+    await usage.refresh();
+    expect((await lines('1.4.0'))[3]).toContain(
+      ': 2 downloads: 1 differential, 1 whole, 0 resumed; not known: 2 more. ',
+    );
+    expect(json(await run(['stats', '1.4.0', '--json', '--days', '1']))).toMatchObject({
+      links: 4,
+      downloads: { whole: 1, differential: 1, resumed: 0, fallback: 0, not_known: 2 },
+      by_day: [{ downloads: { differential: 1, not_known: 2 } }],
     });
   });
 });

@@ -78,6 +78,7 @@ const rolloutOf = (cell: OverviewRelease['cells'][number]): RolloutDetail[] =>
                     whole: 231,
                     fallback: 12,
                     resumed: 13,
+                    notKnown: 4,
                   },
                   mostlyWhole: [],
                   countedUntil: before(1_800_000),

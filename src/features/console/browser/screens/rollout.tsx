@@ -168,6 +168,12 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
           has block maps or deltas. <code>slipway stats</code> says what to check.
         </Notice>
       )}
+      {downloads !== null && downloads.notKnown > 0 && (
+        <p class="hint">
+          Downloads are not known when clients that share a network address send no installation id:
+          the service cannot tell how many they were, nor whether they were differential.
+        </p>
+      )}
       <p class="hint">
         Counted in the last {days} days
         {countedUntil !== null && (
@@ -183,12 +189,13 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
 
 type Downloads = NonNullable<NonNullable<RolloutDetail['counts']>['downloads']>;
 
-function downloadNumbers({ differential, whole, resumed }: Downloads) {
-  return [
+function downloadNumbers({ differential, whole, resumed, notKnown }: Downloads) {
+  const known = [
     ['Differential downloads', differential],
     ['Whole downloads', whole],
     ['Resumed downloads', resumed],
   ] as const;
+  return notKnown === 0 ? known : ([...known, ['Downloads not known', notKnown]] as const);
 }
 
 const WIDTH = 720;
