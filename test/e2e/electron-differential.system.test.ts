@@ -6,6 +6,7 @@ import {
   type ShippedWebBuild,
   seededBytes,
 } from '../support/electron-build.ts';
+import type { ElectronClientOptions } from '../support/electron-updater.ts';
 import { edited, FILES, macZip } from '../support/mac-zip.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
 import { createTestService, type TestService } from '../support/service.ts';
@@ -149,6 +150,23 @@ describe('many ranges', () => {
     expect(several.map(({ status }) => status)).toEqual([206, 206]);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(600);
     expect(received, client.log.join('\n')).toBeLessThan(0.4 * bytes.length);
+    expect(await countedDownloads()).toMatchObject({ differential: 1, not_known: 0 });
+  });
+});
+
+/** A client with an address of its own needs no id: its requests look like one download. */
+describe('one client without an id', () => {
+  afterEach(() => service.close());
+
+  const modes = RANGE_MODES.flatMap(([mode, config]) =>
+    KINDS.map((kind) => [kind, mode, config] as const),
+  );
+  it.each(modes)('%s, %s: is one differential download', async (kind, _mode, config) => {
+    service = await createTestService({ store: 'directory' });
+    const { old, next } = await releaseTwo(service, kind);
+    const client = await openClient(service, { kind, installed: old.file, config });
+    expectDifferential(await update(client), next.file);
+    expect(await countedDownloads()).toMatchObject({ differential: 1, whole: 0, not_known: 0 });
   });
 });
 
@@ -202,6 +220,7 @@ describe('a build whose block maps are wrong', () => {
       whole: 0,
       resumed: 0,
       fallback: 0,
+      not_known: 0,
     });
     console.log(`${kind}, ${client}: ${updated.received} of ${next.file.length} bytes`);
   });
@@ -218,14 +237,62 @@ describe('a build whose block maps are wrong', () => {
     expect(await countedDownloads()).toMatchObject({ whole: 1, fallback: 0 });
   });
 
-  it('counts a differential download that failed as one that fell back to the whole file', async () => {
+  it.each([
+    ['with an id, as one that fell back to the whole file', true, { fallback: 1, not_known: 0 }],
+    ['without an id, as not known', false, { fallback: 0, not_known: 1 }],
+  ])('counts a differential download that failed %s', async (_, sendsId, counted) => {
     service = await createTestService({ store: 'directory' });
     const { old, next } = await releaseTwo(service, 'nsis');
     // The client has other bytes than its release, so the parts do not fit together.
     const changed = seededBytes(old.file.length, 'changed on the disk');
-    const client = await openClient(service, { kind: 'nsis', installed: changed });
+    const options = { kind: 'nsis', installed: changed } as const;
+    const client = await openClient(service, sendsId ? { ...options, ...named(1) } : options);
     expectWhole(await update(client), next.file, /fallback to full download/);
-    expect(await countedDownloads()).toMatchObject({ differential: 1, fallback: 1, whole: 0 });
+    expect(await countedDownloads()).toMatchObject({ differential: 1, whole: 0, ...counted });
+  });
+});
+
+/** The application gives electron-updater an id of its own for all requests. */
+const named = (n: number): Pick<ElectronClientOptions, 'configure'> => ({
+  configure: (updater) => {
+    updater.requestHeaders = { 'x-installation-id': `installation-${n}` };
+  },
+});
+
+describe('twelve clients behind one address', () => {
+  afterEach(() => service.close());
+
+  /** Ten clients have the installed file, in several versions of electron-updater. The others download the whole file. */
+  const updateTwelve = async (configure: (url: string, n: number) => object) => {
+    service = await createTestService({ store: 'directory' });
+    const { old, next } = await releaseTwo(service, 'nsis');
+    const url = `${await service.listen()}/feeds/desktop/stable/electron`;
+    for (let n = 0; n < 12; n++) {
+      const options = { kind: 'nsis', ...(n < 10 ? { installed: old.file } : {}) } as const;
+      const client = await openClient(service, { ...options, ...configure(url, n) });
+      const updated = await update(client);
+      if (n < 10) expectDifferential(updated, next.file);
+      else expect(updated.bytes.equals(next.file)).toBe(true);
+    }
+    return countedDownloads();
+  };
+  const exact = { differential: 10, whole: 2, resumed: 0, fallback: 0, not_known: 0 };
+
+  it('are counted exactly with an id in a header', async () => {
+    expect(await updateTwelve((_url, n) => named(n))).toEqual(exact);
+  });
+
+  it('are counted exactly with an id in the address of the feed, which their links keep', async () => {
+    const ids = (url: string, n: number) => ({
+      url: `${url}?arch=x64&installation_id=client-${n}`,
+    });
+    expect(await updateTwelve(ids)).toEqual(exact);
+  });
+
+  it('are not known without an id', async () => {
+    const counted = await updateTwelve(() => ({}));
+    expect(counted.not_known).toBeGreaterThan(0);
+    expect(counted).toMatchObject({ differential: counted.not_known, whole: 0, fallback: 0 });
   });
 });
 

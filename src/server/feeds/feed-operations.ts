@@ -26,6 +26,15 @@ const CLIENT = parametersIn('query', {
   os_version: { description: "The version of the client's system.", example: '10.0.19045' },
 });
 
+/** Feeds name the same address of a file to all clients, so only the client can add its id. */
+const FILE_CLIENT = parametersIn('query', {
+  installation_id: {
+    description:
+      'The id that the client sends to the feed; also as the header `x-installation-id`. It tells clients behind one network address apart when downloads are counted, and is not stored. Without it, such downloads are counted as not known.',
+    example: '4f6d0c2e-6a1b-4c0e-9d57-8a0f3b1c2d4e',
+  },
+});
+
 const DOCUMENT_ERRORS = [
   'invalid_request',
   'not_entitled',
@@ -127,6 +136,7 @@ function fileOperations(
   const parametersOf = (named: Parameters<typeof parametersIn>[1]) => [
     ...feed,
     ...parametersIn('path', { protocol, ...named }),
+    ...FILE_CLIENT,
     ...RANGE_HEADERS,
   ];
   return [

@@ -4,7 +4,16 @@ import { installationIdOf } from '../../answers/feeds/installation-id.ts';
 import type { CountedDownload } from '../../answers/files/answer-file.ts';
 import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { DownloadKind } from '../../usage/counts.ts';
+import { DAY_MS, type DownloadKind } from '../../usage/counts.ts';
+import {
+  type BegunKind,
+  decideForAddress,
+  decideForClient,
+  type FileRequest,
+  type SeenAddress,
+  type SeenDownload,
+  type Stretch,
+} from './decide-download.ts';
 
 /** Recognizes the requests of one download, so that it is counted once. */
 
@@ -18,39 +27,37 @@ const DOWNLOADS_MAX = 20_000;
 
 export interface RecentDownloads {
   /**
-   * Notes a GET of a file, and returns the kind of the download that it begins. Undefined when the request belongs to a
-   * download that was noted already.
+   * Notes a GET of a file, and returns what to count: the kind of the download that it begins, or what it says about a
+   * download that was counted. Empty when the request belongs to a download that was noted already.
    *
-   * A request with ranges belongs to the same download as all earlier requests of the same client for the same artifact.
-   * A request for a whole file counts each time, except after ranges: electron-updater asks for the whole file when a
-   * differential download fails, which is a `fallback`. So does a client that cannot apply a delta.
+   * The service recognizes a client by its installation id, else by its access token: see `decideForClient`. Else only
+   * the network address is known, which several clients may share: see `decideForAddress`.
    *
-   * The service recognizes a client by its access token, else by its installation id, else by its network address. So
-   * the count is inexact. Another process does not know these downloads. Installations behind one address that send
-   * neither a token nor an id count as one client while they download ranges of the same file.
+   * Another process does not know these downloads, so a download whose requests reach two processes counts twice.
    */
   note(
     request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>,
     file: NotedFile,
-  ): DownloadKind | undefined;
+  ): readonly DownloadKind[];
 }
 
 type NotedFile = Pick<CountedDownload, 'artifact' | 'isDelta' | 'hasBlocks' | 'size'>;
 
-interface Download {
+interface Noted {
   readonly seenAt: number;
-  /** The kind that was counted. */
-  readonly kind: DownloadKind;
-  readonly hadRanges: boolean;
+  /** Undefined: the requests named no client. */
+  readonly client?: SeenDownload;
+  /** Undefined: the requests named their client. */
+  readonly address?: SeenAddress;
 }
 
 export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownloads {
   /** The download that was seen longest ago is the first. */
-  const downloads = new Map<string, Download>();
+  const downloads = new Map<string, Noted>();
 
-  const note = (id: string, download: Download): void => {
+  const keep = (id: string, noted: Noted): void => {
     downloads.delete(id);
-    downloads.set(id, download);
+    downloads.set(id, noted);
     if (downloads.size <= DOWNLOADS_MAX) return;
     for (const [oldest] of downloads) {
       downloads.delete(oldest);
@@ -61,26 +68,44 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
   return {
     note: (request, file) => {
       const now = clock.now();
+      const client = clientOf(request);
+      const who = client ?? `address ${request.ip}`;
       // The key is a hash, because no token may stay in memory. Also, a substring of a header or of an address would
       // keep the whole text in memory.
-      const id = createHash('sha256')
-        .update(`${clientOf(request)}\n${file.artifact}`)
-        .digest('base64url');
+      const id = createHash('sha256').update(`${who}\n${file.artifact}`).digest('base64url');
       const known = downloads.get(id);
       const isRecent = known !== undefined && now - known.seenAt < FORGOTTEN_AFTER_MS;
-      const selection = parseRangeHeader(request.headers.range, file.size);
-      const kind = kindOf(file, selection, request.headers.range);
-      const isPart = file.isDelta || selection.kind !== 'all';
-      const isWholeDelta = file.isDelta && selection.kind === 'all';
-      if (!isRecent || isWholeDelta || (!isPart && !known.hadRanges)) {
-        note(id, { seenAt: now, kind, hadRanges: isPart });
-        return kind;
+      const before = isRecent ? known : undefined;
+      const asked = requestOf(file, request.headers.range);
+      if (client !== undefined) {
+        const { counted, seen } = decideForClient(asked, before?.client);
+        keep(id, { seenAt: now, client: seen });
+        return counted;
       }
-      // A request for the whole file completes the ranges before it; a second such request is another download.
-      note(id, { seenAt: now, kind: isPart ? known.kind : kind, hadRanges: isPart });
-      return !isPart && known.kind === 'differential' ? 'fallback' : undefined;
+      const { counted, seen } = decideForAddress(asked, before?.address, Math.floor(now / DAY_MS));
+      keep(id, { seenAt: now, address: seen });
+      return counted;
     },
   };
+}
+
+function requestOf(file: NotedFile, range: string | undefined): FileRequest {
+  const selection = parseRangeHeader(range, file.size);
+  return {
+    kind: kindOf(file, selection, range),
+    isDelta: file.isDelta,
+    part: stretchOf(selection, file.size),
+  };
+}
+
+/** @returns undefined for the whole file */
+function stretchOf(selection: Selection, size: number): Stretch | undefined {
+  if (selection.kind === 'all') return undefined;
+  if (selection.kind === 'none') return { start: size, end: size };
+  const spans = selection.kind === 'one' ? [selection.span] : selection.spans;
+  const start = Math.min(...spans.map((span) => span.start));
+  const end = Math.max(...spans.map((span) => span.start + span.length));
+  return start === 0 && end === size && spans.length === 1 ? undefined : { start, end };
 }
 
 /**
@@ -91,7 +116,7 @@ function kindOf(
   { isDelta, hasBlocks, size }: NotedFile,
   selection: Selection,
   range = '',
-): DownloadKind {
+): BegunKind {
   if (isDelta) return 'differential';
   const isWhole = selection.kind === 'one' && selection.span.length === size;
   if (selection.kind === 'all' || isWhole) return 'whole';
@@ -99,9 +124,18 @@ function kindOf(
   return hasBlocks ? 'differential' : 'whole';
 }
 
-function clientOf(request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>): string {
-  const { authorization } = request.headers;
-  if (authorization !== undefined) return `token ${authorization}`;
-  const id = installationIdOf(request);
-  return id === undefined ? `address ${request.ip}` : `id ${id}`;
+/**
+ * The client that a request names. The id comes first: several installations may share a token, and a client that
+ * refreshes its token keeps its id.
+ *
+ * @returns undefined when only the network address is known
+ */
+function clientOf({
+  headers,
+  query,
+}: Pick<FastifyRequest, 'headers' | 'query'>): string | undefined {
+  const id = installationIdOf({ headers, query });
+  if (id !== undefined) return `id ${id}`;
+  const { authorization } = headers;
+  return authorization === undefined ? undefined : `token ${authorization}`;
 }

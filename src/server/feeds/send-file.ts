@@ -38,6 +38,6 @@ function countDownload(
   download: CountedDownload | undefined,
   request: FastifyRequest,
 ): void {
-  const begun = download && downloads.note(request, download);
-  if (download !== undefined && begun !== undefined) usage.countLink(download.link, begun);
+  if (download === undefined) return;
+  for (const kind of downloads.note(request, download)) usage.countLink(download.link, kind);
 }

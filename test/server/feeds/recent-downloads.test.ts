@@ -14,17 +14,22 @@ describe('recent downloads', () => {
       ip = '192.0.2.1',
       query = {},
       more: Partial<Parameters<typeof downloads.note>[1]> = {},
-    ) =>
-      downloads.note(
+    ) => {
+      const counted = downloads.note(
         { headers, query, ip },
         { artifact, isDelta: false, hasBlocks: true, size: 1_000, ...more },
       );
-    return { clock, ask };
+      return counted.length === 0 ? undefined : counted.join(', ');
+    };
+    /** The requests of one client, which sends its id. */
+    const askAs = (headers: Record<string, string> = {}, more = {}) =>
+      ask({ 'x-installation-id': 'a client', ...headers }, 'a', '192.0.2.1', {}, more);
+    return { clock, ask, askAs };
   };
   const range = 'bytes=0-1';
 
   it('count a download once, however many ranges it asks for', () => {
-    const { ask, clock } = open();
+    const { askAs: ask, clock } = open();
     expect(ask({ range })).toBe('differential');
     for (let n = 0; n < 300; n++) {
       clock.advance(1_000);
@@ -33,7 +38,7 @@ describe('recent downloads', () => {
   });
 
   it('count it again after ten minutes without a request', () => {
-    const { ask, clock } = open();
+    const { askAs: ask, clock } = open();
     expect(ask({ range })).toBe('differential');
     clock.advance(9 * MINUTES);
     expect(ask({ range })).toBeUndefined();
@@ -44,14 +49,14 @@ describe('recent downloads', () => {
   });
 
   it('count every request for a whole file, except one after ranges', () => {
-    const { ask } = open();
+    const { askAs: ask } = open();
     expect([ask(), ask()]).toEqual(['whole', 'whole']);
     expect(ask({ range })).toBeUndefined();
     expect([ask(), ask()]).toEqual([undefined, 'whole']);
   });
 
   it('say that the client fell back to the whole file, once for each differential download', () => {
-    const { ask } = open();
+    const { askAs: ask } = open();
     expect([ask({ range }), ask({ range }), ask(), ask()]).toEqual([
       'differential',
       undefined,
@@ -74,14 +79,14 @@ describe('recent downloads', () => {
   });
 
   it('count the parts of a file without blocks as one whole download', () => {
-    const { ask } = open();
-    const part = (range: string) => ask({ range }, 'a', '192.0.2.1', {}, { hasBlocks: false });
+    const { askAs: ask } = open();
+    const part = (range: string) => ask({ range }, { hasBlocks: false });
     expect([part('bytes=0-499'), part('bytes=500-999')]).toEqual(['whole', undefined]);
   });
 
   it('count each delta, and the whole file after it as a fallback', () => {
-    const { ask } = open();
-    const delta = (headers = {}) => ask(headers, 'a', '192.0.2.1', {}, { isDelta: true });
+    const { askAs: ask } = open();
+    const delta = (headers = {}) => ask(headers, { isDelta: true });
     expect([delta(), delta(), delta({ range }), ask(), ask()]).toEqual([
       'differential',
       'differential',
@@ -110,7 +115,18 @@ describe('recent downloads', () => {
     expect(ask({ range }, 'a', '192.0.2.2', { installation_id: 'a' })).toBeUndefined();
     expect(ask({ range }, 'a', '192.0.2.1')).toBe('differential');
     expect(ask({ range }, 'a', '192.0.2.2')).toBe('differential');
-    expect(ask({ range }, 'a', '192.0.2.1')).toBeUndefined();
+    expect(ask({ range: 'bytes=5-9' }, 'a', '192.0.2.1')).toBeUndefined();
+  });
+
+  it('know a client by its id when it refreshes its token, or shares it', () => {
+    const { ask } = open();
+    const of = (id: string, token: string) =>
+      ask({ range, authorization: `Bearer ${token}`, 'x-installation-id': id });
+    expect([of('a', '1'), of('a', '2'), of('b', '2')]).toEqual([
+      'differential',
+      undefined,
+      'differential',
+    ]);
   });
 
   it('keep few downloads: the one seen longest ago is forgotten first', () => {

@@ -163,6 +163,12 @@ describe('the stable address of a file', () => {
       await ask(FILE, { 'x-user-staging-id': 'another one', range: 'bytes=5-' });
       expect(countLink).toHaveBeenLastCalledWith(link, 'resumed');
     });
+
+    it('as not known when a client without an id asks for the whole file after ranges', async () => {
+      for (const range of ['bytes=0-1,2-3', 'bytes=4-5']) await ask(FILE, { range });
+      await ask(FILE);
+      expect(countLink.mock.calls.map(([, kind]) => kind)).toEqual(['differential', 'not_known']);
+    });
   });
 
   describe('without a version', () => {
