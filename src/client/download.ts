@@ -1,17 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { lstat, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { type DownloadOwner, keepUntilNext, ownDownload } from './download-owner.ts';
 import { cacheError, diskFull, ignoreMissing } from './file-errors.ts';
 import { type Http, unavailable } from './http.ts';
+import { removeLeft, takeOver } from './left-downloads.ts';
 import { makeOwnFolder, openOwnFile, openOwnFileToWrite, sizeOfOwnFile } from './own-files.ts';
-import { LEFT_AFTER_MS, removeOlder } from './saved-metadata.ts';
 import type { DownloadOptions, SignedFile } from './types.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /** Downloads a signed file. It gets its name only after every byte was verified. */
-
-const PARTIAL = 'partial.tmp';
 
 interface DownloadDeps {
   readonly http: Http;
@@ -23,9 +22,8 @@ interface DownloadDeps {
 }
 
 /**
- * Several processes of an application may download the same file. They share the partial file, into which each writes
- * the same bytes at the same places. So the bytes are verified while they are copied into a file that no other process
- * has open.
+ * Each download has a partial file of its own, which no other process has open: see `download-owner.ts`. It may begin with
+ * what a process that has ended left. So the bytes are verified where they are, and a second copy is not needed.
  *
  * @returns the path of the verified file
  * @throws UpdaterError
@@ -35,42 +33,48 @@ export async function downloadFile(
   file: SignedFile,
   options: DownloadOptions,
 ): Promise<string> {
-  const { http, hasToken } = deps;
+  const { directory } = deps;
   // The digest keeps files of different releases apart, and the name is for the program that installs the file.
-  const folder = path.join(deps.directory, file.sha256.slice(0, 16));
-  const target = path.join(folder, safeName(file.filename));
-  const partial = path.join(folder, PARTIAL);
+  const name = file.sha256.slice(0, 16);
+  const folder = path.join(directory, name);
+  const now = deps.now();
+  let owner: DownloadOwner | undefined;
   try {
-    await makeOwnFolder(deps.directory);
+    await makeOwnFolder(directory);
+    owner = await ownDownload(directory, name);
     await makeOwnFolder(folder);
-    const isCopy = (name: string): boolean => name.endsWith('.tmp') && name !== PARTIAL;
-    await removeOlder(folder, deps.now() - LEFT_AFTER_MS, isCopy);
-    if (await hasSignedBytes(target, file)) return target;
-    // Bytes of an earlier try may be wrong. Then the file is downloaded once more, from its first byte.
-    for (let isFirst = true; ; isFirst = false) {
-      const start = await resumeFrom(partial, file);
-      if (start < file.size) await receive(http, partial, file, start, hasToken, options);
-      const verified = path.join(folder, `${randomUUID()}.tmp`);
-      if (await copySigned(partial, verified, file)) {
-        try {
-          await rename(verified, target);
-        } catch (error) {
-          await rm(verified, { force: true });
-          throw error;
-        }
-        await rm(partial, { force: true });
-        return target;
-      }
-      await rm(partial, { force: true });
-      // Another process was faster, and has removed the partial file.
-      if (await hasSignedBytes(target, file)) return target;
-      if (start === 0 || !isFirst) {
-        const message = `${file.url} is not the file that the keys of the channel signed. It was deleted.`;
-        throw new UpdaterError('file_rejected', message);
-      }
-    }
+    // The application asked for this release, so those of earlier runs are not needed.
+    await removeLeft(directory, now, (each) => each.name !== name);
+    const partial = path.join(folder, owner.partial);
+    await takeOver(partial, file.size, now);
+    const target = path.join(folder, safeName(file.filename));
+    if (await hasSignedBytes(target, file)) await rm(partial, { force: true });
+    else await receiveSigned(deps, partial, target, file, options);
+    await keepUntilNext(directory, owner);
+    return target;
   } catch (error) {
+    await owner?.release();
     throw cacheError(folder, error);
+  }
+}
+
+async function receiveSigned(
+  { http, hasToken }: DownloadDeps,
+  partial: string,
+  target: string,
+  file: SignedFile,
+  options: DownloadOptions,
+): Promise<void> {
+  // Bytes of an earlier try may be wrong. Then the file is downloaded once more, from its first byte.
+  for (let isFirst = true; ; isFirst = false) {
+    const start = (await sizeOfOwnFile(partial)) ?? 0;
+    if (start < file.size) await receive(http, partial, file, start, hasToken, options);
+    if (await isSigned(partial, file)) return rename(partial, target);
+    await rm(partial, { force: true });
+    if (start === 0 || !isFirst) {
+      const message = `${file.url} is not the file that the keys of the channel signed. It was deleted.`;
+      throw new UpdaterError('file_rejected', message);
+    }
   }
 }
 
@@ -128,50 +132,30 @@ async function receive(
   if (position < size) throw unavailable(url, `it ended after ${position} of ${size} bytes`);
 }
 
-/** The number of bytes of an earlier try that the client can continue. Deletes a file that is too long. */
-async function resumeFrom(partial: string, { size }: SignedFile): Promise<number> {
-  const known = await sizeOfOwnFile(partial);
-  if (known === undefined || known <= size) return known ?? 0;
-  await rm(partial, { force: true });
-  return 0;
-}
-
 async function hasSignedBytes(file: string, signed: SignedFile): Promise<boolean> {
   const known = await lstat(file).catch(ignoreMissing);
   if (known?.isFile() !== true || known.size !== signed.size) return false;
-  return isHashedAs(signed, createReadStream(file), () => {});
+  return isHashedAs(signed, createReadStream(file));
 }
 
-/** Copies a file, and deletes the copy when its bytes are not the signed ones. */
-async function copySigned(from: string, to: string, signed: SignedFile): Promise<boolean> {
-  const source = await openOwnFile(from, constants.O_RDONLY).catch(ignoreMissing);
-  if (source === undefined) return false;
-  const chunks = source.createReadStream();
-  let copy: FileHandle | undefined;
-  let isGood = false;
+/** Also writes the bytes to the disk, so that the file is whole after a power cut. */
+async function isSigned(partial: string, signed: SignedFile): Promise<boolean> {
+  const handle = await openOwnFile(partial, constants.O_RDWR);
   try {
-    copy = await open(to, 'wx');
-    const write = (chunk: Buffer) => copy?.writeFile(chunk);
-    const isSame = await isHashedAs(signed, chunks, write);
-    await copy.sync();
-    isGood = isSame;
-    return isGood;
+    await handle.sync();
+    return await isHashedAs(signed, handle.createReadStream({ autoClose: false }));
   } finally {
-    chunks.destroy();
-    await copy?.close();
-    if (!isGood) await rm(to, { force: true });
+    await handle.close();
   }
 }
 
 async function isHashedAs(
   { sha256, sha512 }: SignedFile,
   chunks: AsyncIterable<Buffer>,
-  use: (chunk: Buffer) => unknown,
 ): Promise<boolean> {
   const hashes = [createHash('sha256'), createHash('sha512')] as const;
   for await (const chunk of chunks) {
     for (const hash of hashes) hash.update(chunk);
-    await use(chunk);
   }
   return hashes[0].digest('hex') === sha256 && hashes[1].digest('hex') === sha512;
 }

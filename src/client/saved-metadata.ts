@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../core/errors.ts';
 import { cacheError, ignoreMissing } from './file-errors.ts';
+import { type Found, LEFT_AFTER_MS, removeLeft } from './left-downloads.ts';
 import { removeUnlessFolder } from './own-files.ts';
 
 /**
@@ -91,8 +92,6 @@ async function replaceFile(directory: string, name: string, text: string): Promi
 }
 
 const NAME = 'metadata.json';
-/** The client removes temporary files of killed processes after this time. A newer file may belong to a running process. */
-export const LEFT_AFTER_MS = 24 * 3_600_000;
 /** The client removes downloads after this time. */
 const DOWNLOAD_LEFT_AFTER_MS = 30 * 24 * 3_600_000;
 
@@ -109,21 +108,22 @@ export async function openCache(directory: string, now: number): Promise<void> {
     await removeOlder(directory, now - LEFT_AFTER_MS, isTemporary);
     // A link in place of the folder would make the client delete old files elsewhere.
     await removeUnlessFolder(downloadsIn(directory));
-    await removeOlder(downloadsIn(directory), now - DOWNLOAD_LEFT_AFTER_MS, () => true);
+    const isOld = ({ changedAt }: Found) => changedAt < now - DOWNLOAD_LEFT_AFTER_MS;
+    await removeLeft(downloadsIn(directory), now, isOld);
   } catch (error) {
     throw cacheError(directory, error);
   }
 }
 
 /** @param than milliseconds since the epoch */
-export async function removeOlder(
+async function removeOlder(
   directory: string,
   than: number,
   isMeant: (name: string) => boolean,
 ): Promise<void> {
   for (const name of (await readdir(directory).catch(ignoreMissing)) ?? []) {
     const entry = path.join(directory, name);
-    const known = isMeant(name) ? await stat(entry).catch(ignoreMissing) : undefined;
+    const known = isMeant(name) ? await lstat(entry).catch(ignoreMissing) : undefined;
     if (known !== undefined && known.mtimeMs < than)
       await rm(entry, { recursive: true, force: true });
   }

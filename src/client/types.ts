@@ -7,8 +7,9 @@ export interface UpdaterOptions {
    */
   readonly root: Uint8Array | string;
   /**
-   * The absolute path of a directory for this application alone, such as a folder below `app.getPath('userData')`. It
-   * keeps the verified metadata and the downloads. Do not delete it: the metadata protect from older states.
+   * The absolute path of a directory for this application alone, on a disk of this machine, such as a folder below
+   * `app.getPath('userData')`. It keeps the verified metadata and the downloads. Do not delete it: the metadata protect
+   * from older states.
    */
   readonly cache: string;
   /** The address of the update service, such as `https://updates.example.com`. */
@@ -125,7 +126,8 @@ export interface Updater {
    */
   check(options?: CheckOptions): Promise<CheckResult>;
   /**
-   * Downloads the file of an offer. The file gets its name only after every byte was verified.
+   * Downloads the file of an offer. The file gets its name only after every byte was verified. Removes files of other
+   * releases, unless a running process downloads them or got them last.
    *
    * @returns the path of the verified file
    * @throws UpdaterError; and what `onProgress` throws

@@ -39,6 +39,7 @@ function countCalls(target: object, names: readonly string[]): void {
 }
 
 countCalls(promises, [
+  'lstat',
   'mkdir',
   'mkdtemp',
   'open',

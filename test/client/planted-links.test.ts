@@ -138,7 +138,9 @@ it('a link that replaces the partial file during the download gets no byte', asy
   const updater = createUpdater({
     ...options,
     fetch: async (url, init) => {
-      // The client has opened the file already.
+      // The client has opened the file already, under a name of its own.
+      const [name = ''] = await readdir(folder);
+      partial = path.join(folder, name);
       await rename(partial, `${partial}.old`);
       await symlink(victim, partial);
       return fetch(url, init);
