@@ -28,7 +28,10 @@ export const explainQuerySchema = z.object({
     ),
 });
 
-type Query = Omit<z.output<typeof explainQuerySchema>, 'app'>;
+/** The API requires the version; the console does not. */
+type Query = Omit<z.output<typeof explainQuerySchema>, 'app' | 'version'> & {
+  readonly version?: string | undefined;
+};
 
 /** @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`, `invalid_request` */
 export function explainRequestOf(
@@ -37,7 +40,7 @@ export function explainRequestOf(
   tier: string | null,
 ): Omit<ExplainRequest, 'audience'> {
   const { currentVersion, platform, arch, formats, reference } = parseAll({
-    currentVersion: () => parseClientVersion(query.version, '/version'),
+    currentVersion: () => optional(query.version, (text) => parseClientVersion(text, '/version')),
     platform: () => parsePlatform(query.platform),
     arch: () => parseArch(query.arch),
     formats: () => optional(query.format, (text) => [parseFormat(text)]),

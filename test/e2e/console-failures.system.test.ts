@@ -53,6 +53,41 @@ describe.skipIf(skipsBrowser)('the console while something is refused or out of 
     await screen.close();
   });
 
+  it.each([
+    ['/console/desktop/releases/9.9.9', 'No channel of desktop lists 9.9.9.', 'desktop'],
+    ['/console/desktop/releases/9.9.9/rollout', 'No channel of desktop lists 9.9.9.', 'desktop'],
+    ['/console/nowhere', 'No application "nowhere"', null],
+    ['/console/nowhere/adoption', 'No application "nowhere"', null],
+    ['/console/nowhere/explain', 'No application "nowhere"', null],
+    ['/console/nowhere/history', 'No application "nowhere"', null],
+  ] as const)('%s says that it is not found, with a way back', async (path, why, app) => {
+    const screen = await open(path);
+    const { page } = screen;
+    await page.getByText('Not found').waitFor();
+    expect(await page.getByText(why).count()).toBe(1);
+    // Nothing on the screen looks as if it were still loading.
+    expect(await page.locator('.bone').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    const name = app === null ? 'Go to the releases' : `Go to the releases of ${app}`;
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByText('2.8.0-beta.3').first().waitFor();
+    expect(new URL(page.url()).pathname).toBe(app === null ? '/console' : `/console/${app}`);
+    await screen.close();
+  });
+
+  it('says that a channel of an address does not exist, and leads to those that do', async () => {
+    const screen = await open(`${RELEASE}/rollout?channel=nope`);
+    const { page } = screen;
+    await page.getByText('No channel nope lists 2.8.0.').waitFor();
+    await page.getByRole('link', { name: 'Rollout on stable' }).click();
+    await page.getByRole('heading', { name: 'On stable' }).waitFor();
+    await screen.goto('/console/desktop?channel=nope');
+    await page.getByText('desktop has no channel nope.').waitFor();
+    await press(page, 'Show all');
+    await page.getByText('2.8.0-beta.3').first().waitFor();
+    await screen.close();
+  });
+
   it('shows no control that changes something, where changes are refused', async () => {
     const screen = await open('/console/desktop', { fixture: { mayChange: false } });
     const { page } = screen;

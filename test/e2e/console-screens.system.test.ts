@@ -67,6 +67,51 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
     }
   });
 
+  it('cuts no tab in a narrow window', async () => {
+    for (const width of [320, 360, 390]) {
+      const screen = await open(SCREENS[0][0], { viewport: { ...PHONE, width } });
+      const tabs = screen.page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+      await tabs.first().waitFor();
+      const edges = await tabs.evaluateAll((links) =>
+        links.map((link) => link.getBoundingClientRect().right),
+      );
+      expect(edges).toHaveLength(5);
+      expect(Math.max(...edges), `${width}`).toBeLessThanOrEqual(width);
+      await screen.close();
+    }
+  });
+
+  it('names the release that replaced another one, without a share', async () => {
+    for (const viewport of [PHONE, DESKTOP]) {
+      const screen = await open('/console/desktop?q=2.8.0-beta', { viewport });
+      const status = screen.page.locator('.cell-line', { hasText: 'Replaced by 2.8.0' });
+      await status.waitFor();
+      expect(await status.locator('.status.muted').count()).toBe(1);
+      expect(await status.locator('.share').count()).toBe(0);
+      await screen.close();
+    }
+  });
+
+  it('shows the time of each stage of a plan', async () => {
+    const screen = await open(SCREENS[2][0]);
+    const rows = screen.page.getByRole('table', { name: 'Stages of the plan' }).getByRole('row');
+    await rows.first().waitFor();
+    const texts = (await rows.allInnerTexts()).slice(1);
+    const time = String.raw`\d+ \w+ \d{4}, \d\d:\d\d \(.+\)`;
+    const shares = [
+      ['5', ''],
+      ['25.5', String.raw`\s*now`],
+      ['50', ''],
+      ['100', ''],
+    ] as const;
+    expect(texts).toEqual(
+      shares.map(([share, tag]) =>
+        expect.stringMatching(new RegExp(`^${share} %\\s+${time}${tag}$`)),
+      ),
+    );
+    await screen.close();
+  });
+
   it('goes back and forward, changes the title, and moves the focus to the heading', async () => {
     const screen = await visit();
     const { page } = screen;

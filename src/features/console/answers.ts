@@ -101,8 +101,17 @@ export interface ReleaseOnChannel {
    * will.
    */
   readonly completeAt: string | null;
+  /** Null while no newer release is offered in its place. */
+  readonly replacement: Replacement | null;
   /** The expected targets that a draft still lacks. */
   readonly missing: readonly string[];
+}
+
+/** A newer release that clients are offered in place of a release. */
+export interface Replacement {
+  readonly version: string;
+  /** False while some clients are still offered the older release, for example because it is a stepping stone. */
+  readonly isComplete: boolean;
 }
 
 export interface Attention {
@@ -193,6 +202,11 @@ export interface RolloutDetail {
    */
   readonly points: readonly { readonly at: string; readonly share: number }[];
   /**
+   * The shares of the plan, each with the time when the rollout reaches it: null while the plan stands still before it.
+   * Empty without a plan.
+   */
+  readonly stages: readonly { readonly share: number; readonly at: string | null }[];
+  /**
    * The time when an operator last stopped the plan or started it again; null if no operator has. The points
    * before this time show the plan without interruptions.
    */
@@ -276,8 +290,25 @@ export interface Explained {
    * empty for a rule that was not checked.
    */
   readonly compared: readonly (readonly string[])[];
-  /** Sentences about further facts, and about changes that would lead to another answer. */
-  readonly remedies: readonly string[];
+  /** True when the answer is about an earlier state. A command changes the present state. */
+  readonly isPast: boolean;
+  /** Sentences about further facts. */
+  readonly remarks: readonly string[];
+  readonly remedies: readonly Remedies[];
+}
+
+/** The changes that would lead to another answer. */
+interface Remedies {
+  /** The release that the client would be offered; null when the changes are about no release in particular. */
+  readonly version: string | null;
+  /** The number of rules that hold the release back. The client gets it only when each of them admits the client. */
+  readonly failedRules: number;
+  readonly remedies: readonly {
+    /** The start of a sentence, without its full stop. */
+    readonly text: string;
+    /** The command that makes the change; null when no command does. */
+    readonly command: string | null;
+  }[];
 }
 
 /** `GET /console/api/apps/{app}/history?before=120` */

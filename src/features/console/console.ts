@@ -1,7 +1,8 @@
 import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
-import type { WriterDeps } from '../../catalog/change.ts';
+import type { Channels, WriterDeps } from '../../catalog/change.ts';
 import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
+import { unknownChannel } from '../../catalog/unknown-release.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
@@ -143,8 +144,10 @@ export function createConsole(deps: ConsoleDeps): Console {
     },
     adoption: async (request) => {
       // Refuses an unknown application: without this read, the answer would have no counts.
-      await catalogs.read(request.application);
-      return adoptionOf(request, await usage.read(), clock.now(), place !== null);
+      const { revision } = await catalogs.read(request.application);
+      const adoption = adoptionOf(request, await usage.read(), clock.now(), place !== null);
+      refuseUnknownChannel(request, adoption.channels, revision.signed.channels);
+      return adoption;
     },
     explain: async (request) => {
       const { application } = request.query;
@@ -201,6 +204,20 @@ export function createConsole(deps: ConsoleDeps): Console {
       }
     },
   };
+}
+
+/**
+ * @param counted the channels with counts; the application may have removed some of them since
+ * @throws AppError `unknown_channel`
+ */
+function refuseUnknownChannel(
+  { application, channel }: AdoptionRequest,
+  counted: readonly string[],
+  channels: Channels,
+): void {
+  if (channel === undefined || counted.includes(channel) || Object.hasOwn(channels, channel))
+    return;
+  throw unknownChannel(application, channel, channels);
 }
 
 function readOnly(): AppError {

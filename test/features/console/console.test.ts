@@ -55,6 +55,74 @@ describe('the console', () => {
     expect(later.releases[1]?.cells[0]).toMatchObject({ share: 10_000, completeAt: null });
   });
 
+  it('says which newer release replaced a release, once no client is offered it', async () => {
+    const replaced = async () => {
+      const { releases } = await ada.overview('desktop');
+      return releases.map(({ version, cells }) => [version, cells[0]?.replacement]);
+    };
+    expect(await replaced()).toEqual([
+      ['1.2.0', null],
+      ['1.1.0', null],
+      ['1.0.0', null],
+    ]);
+    scene.clock.advance(3 * HOUR);
+    expect(await replaced()).toEqual([
+      ['1.2.0', null],
+      ['1.1.0', null],
+      ['1.0.0', { version: '1.1.0', isComplete: true }],
+    ]);
+    expect((await ada.release('desktop', '1.0.0')).cells).toMatchObject([
+      { replacement: { version: '1.1.0', isComplete: true } },
+    ]);
+    // A replaced rollout reaches no client, so it needs no attention.
+    await scene.release('1.3.0', { rollout: { text: '10%', freezeWindows: [] } });
+    await scene.release('1.4.0');
+    const { attention } = await ada.overview('desktop');
+    expect(attention.map(({ kind }) => kind)).toEqual(['missing']);
+    expect((await replaced()).slice(0, 3)).toEqual([
+      ['1.4.0', null],
+      ['1.3.0', { version: '1.4.0', isComplete: true }],
+      ['1.2.0', null],
+    ]);
+    const stopped = stop('pause', '1.4.0');
+    await ada.change('desktop', { change: stopped, revision: null });
+    expect((await replaced())[1]).toEqual(['1.3.0', null]);
+  });
+
+  it('says when some clients are still offered a release that was replaced for others', async () => {
+    // Clients below 1.1.0 need 1.1.0 as a stepping stone.
+    scene.clock.advance(3 * HOUR);
+    await scene.release('2.0.0', { requires: '>=1.1.0' });
+    const { releases } = await ada.overview('desktop');
+    expect(releases.map(({ version, cells }) => [version, cells[0]?.replacement])).toEqual([
+      ['2.0.0', null],
+      ['1.2.0', null],
+      ['1.1.0', { version: '2.0.0', isComplete: false }],
+      ['1.0.0', { version: '2.0.0', isComplete: true }],
+    ]);
+  });
+
+  it('refuses counts of a channel that does not exist', async () => {
+    const asked = { application: 'desktop', days: 7 };
+    expect(await ada.adoption({ ...asked, channel: 'stable' })).toMatchObject({ versions: [] });
+    await expect(ada.adoption({ ...asked, channel: 'nope' })).rejects.toMatchObject({
+      code: 'unknown_channel',
+    });
+  });
+
+  it('gives each stage of a plan its time, and none while the plan stands still', async () => {
+    const stages = async () => (await ada.release('desktop', '1.1.0')).rollouts[0]?.stages;
+    const before = await stages();
+    expect(before?.map(({ share }) => share)).toEqual([2_500, 10_000]);
+    const [first, last] = before?.map(({ at }) => Date.parse(at ?? '')) ?? [];
+    expect((last ?? 0) - (first ?? 0)).toBe(2 * HOUR);
+    await ada.change('desktop', { change: stop('pause', '1.1.0'), revision: null });
+    expect(await stages()).toEqual([
+      { share: 2_500, at: expect.any(String) },
+      { share: 10_000, at: null },
+    ]);
+  });
+
   it('shows the display name of an application, and its changes in words', async () => {
     expect((await ada.overview('desktop')).displayName).toBeNull();
     const set = async (displayName: string | null) => {
@@ -353,9 +421,22 @@ describe('the console', () => {
       ['1.0.0', 'offer'],
     ]);
     expect(releases[0]?.rules.at(-1)).toMatchObject({ rule: 'rollout', result: 'failed' });
-    expect(explained.remedies.join(' ')).toContain(
-      'slipway rollout 1.1.0 --channel stable --complete',
-    );
+    expect(explained.remedies).toEqual([
+      {
+        version: '1.1.0',
+        failedRules: 1,
+        remedies: [
+          {
+            text: expect.stringMatching(/^The plan reaches every client on \S+ \S+Z$/),
+            command: null,
+          },
+          {
+            text: 'To offer 1.1.0 to every client at once, which ends the plan',
+            command: 'slipway rollout 1.1.0 --channel stable --complete',
+          },
+        ],
+      },
+    ]);
   });
 
   it('says who paused the version that the client runs, when and why', async () => {
@@ -363,14 +444,14 @@ describe('the console', () => {
       revision: 3,
       change: { kind: 'pause', version: '1.0.0', channel: 'stable', reason: 'crashes at start' },
     });
-    const { explanation, remedies } = await ben.explain({
+    const { explanation, remarks } = await ben.explain({
       tier: null,
       audience: 'publisher',
       reference: undefined,
       query: query(),
     });
     expect(explanation.installed).toMatchObject({ version: '1.0.0', state: 'paused' });
-    expect(remedies[0]).toMatch(
+    expect(remarks[0]).toMatch(
       /^1\.0\.0, which the client runs, is paused on stable: "crashes at start" \(2026-11-21 [\d:]+Z, ada, revision 4\)\. Clients that have it keep it\.$/,
     );
   });

@@ -56,11 +56,12 @@ describe('slipway explain', () => {
       '  1.1.0  OFFERED      every rule admits this client',
       '',
       CHANGE,
+      expect.stringMatching(/^ {2}2\.2\.0 {2}The plan reaches this installation on TIME\.$/),
       expect.stringMatching(
-        /^ {2}2\.2\.0 {2}the plan reaches this installation at TIME; at once, which ends the plan and offers it to ([\d.]+%) of the installations: slipway rollout 2\.2\.0 --channel stable \1$/,
+        /^ {9}To offer 2\.2\.0 to ([\d.]+%) of the installations at once, which ends the plan: slipway rollout 2\.2\.0 --channel stable \1$/,
       ),
-      '  2.0.0  after the update to 1.1.0, the client may update to it',
-      '  1.3.0  slipway resume 1.3.0 --channel stable',
+      '  2.0.0  After the update to 1.1.0, the client may update to 2.0.0.',
+      '  1.3.0  Resume 1.3.0: slipway resume 1.3.0 --channel stable',
       '',
       'Every rule, in the order in which it is applied:',
       'VERSION  RULE          RESULT  COMPARED',
@@ -80,12 +81,20 @@ describe('slipway explain', () => {
   });
 
   it.each([
-    ['arm64', '1.0.0 has one', 'a native build of it, or the end of native builds'],
-    ['ia32', 'it has no build that runs on windows-ia32', 'a build of it for windows-ia32'],
+    ['arm64', '1.0.0 has one', 'slipway publish 2.2.0 FILES --end-native windows-arm64'],
+    [
+      'ia32',
+      'it has no build that runs on windows-ia32',
+      'Publish a build of 2.2.0 for windows-ia32.',
+    ],
   ])('explains what an %s machine gets', async (arch, why, remedy) => {
     const all = await lines('explain', '--version', '0.9.0', '--platform', 'win32', '--arch', arch);
     expect(sectionOf(all, WHY)[0]).toContain(why);
-    expect(sectionOf(all, CHANGE)[0]).toContain(remedy);
+    const change = sectionOf(all, CHANGE);
+    expect(change[0]).toMatch(
+      /^2\.2\.0 {2}\d rules hold it back, and each of them must admit the client:$/,
+    );
+    expect(change.join('\n')).toContain(remedy);
   });
 
   it('explains formats, updaters and rollouts for clients without an id', async () => {
@@ -99,7 +108,8 @@ describe('slipway explain', () => {
     const text = (await explain('1.0.0', '--updater', 'electron')).join('\n');
     expect(text).toContain('the client installs nsis nsis-web');
     expect(sectionOf(await explain('2.0.0'), CHANGE)).toEqual([
-      '2.2.0  the plan reaches every client at TIME; at once, which ends the plan and offers it to every client: slipway rollout 2.2.0 --channel stable --complete',
+      '2.2.0  The plan reaches every client on TIME.',
+      'To offer 2.2.0 to every client at once, which ends the plan: slipway rollout 2.2.0 --channel stable --complete',
     ]);
   });
 
@@ -141,7 +151,7 @@ describe('slipway explain', () => {
     const closed = await ask();
     expect(closed[0]).toMatch(/no update on stable: the channel is closed to a client that is not/);
     expect(sectionOf(closed, CHANGE)).toEqual([
-      'An account of tier pro. To explain its decision, add --tier pro.',
+      'Clients that are signed in with an account of tier pro may use stable (here: --tier pro).',
     ]);
     expect(closed.join('\n')).not.toMatch(/2\.0\.0/);
     expect((await ask('--tier', 'free'))[0]).toMatch(/closed to tier free, and open to tier pro/);

@@ -70,7 +70,7 @@ describe('slipway explain, as the service answers the client', () => {
     const needing = ['--platform', 'windows', '--updater', 'electron', '--app', 'needs'];
     const needs = await lines('explain', ...needing);
     expect(sectionOf(needs, PRESENT)).toEqual([
-      '1.1.0  the client states its version, as x-current-version (here: --version)',
+      '1.1.0  The client must state its version, as x-current-version (here: --version).',
     ]);
     expect(needs.join('\n')).toContain('>=1.0.0; the client runs an unknown version');
     expect((await lines('explain', ...needing, '--version', '1.0.0'))[0]).toContain(
@@ -118,11 +118,11 @@ describe('the commands that slipway explain prints', () => {
     const changes = async (...words: string[]) =>
       sectionOf(await explain('--app', 'other', ...words), PRESENT).join('\n');
     expect(await changes()).toBe(
-      '1.1.0  at once, which offers it to every client: slipway rollout 1.1.0 --channel stable --app other --complete',
+      '1.1.0  To offer 1.1.0 to every client at once: slipway rollout 1.1.0 --channel stable --app other --complete',
     );
     const newer = ['--version', '9.0.0', ...WINDOWS.slice(2), '--app', 'other'];
     expect((await lines('explain', ...newer)).join('\n')).toContain(
-      'slipway channels set stable --allow-downgrade on --app other.',
+      'slipway channels set stable --allow-downgrade on --app other',
     );
     await lines('pause', '1.1.0', '--app', 'other');
     expect(await changes()).toContain('slipway resume 1.1.0 --channel stable --app other');
@@ -142,14 +142,15 @@ describe('the commands that slipway explain prints', () => {
 
   it('are left out for a rollout of the past, and stay for a forecast', async () => {
     const past = await explain('--at', '2', '--id', 'me');
-    expect(sectionOf(past, PAST)).toEqual(['1.1.0  the plan reaches this installation at TIME']);
+    expect(sectionOf(past, PAST)).toEqual(['1.1.0  The plan reaches this installation on TIME.']);
     expect(past).not.toContain(PRESENT);
     expect(sectionOf(await explain('--app', 'other', '--at', '2'), PAST)).toEqual([
-      '1.1.0  a rollout to 100%',
+      '1.1.0  The rollout of 1.1.0 would have had to reach 100%.',
     ]);
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     expect(sectionOf(await explain('--at', soon), PRESENT)).toEqual([
-      expect.stringContaining('at once, which ends the plan'),
+      expect.stringContaining('The plan reaches every client on TIME.'),
+      expect.stringContaining('at once, which ends the plan: slipway rollout'),
     ]);
   });
 
@@ -157,7 +158,10 @@ describe('the commands that slipway explain prints', () => {
     await lines('rollout', '1.1.0', '--freeze');
     expect(sectionOf(await explain('--id', 'me'), PRESENT)).toEqual([
       expect.stringMatching(
-        /^1\.1\.0 {2}for the plan: slipway rollout 1\.1\.0 --channel stable --unfreeze; at once, which ends the plan and offers it to ([\d.]+%) of the installations: slipway rollout 1\.1\.0 --channel stable \1$/,
+        /^1\.1\.0 {2}To let the plan go on: slipway rollout 1\.1\.0 --channel stable --unfreeze$/,
+      ),
+      expect.stringMatching(
+        /^To offer 1\.1\.0 to ([\d.]+%) of the installations at once, which ends the plan: slipway rollout 1\.1\.0 --channel stable \1$/,
       ),
     ]);
     await lines('rollout', '1.1.0', '--unfreeze');

@@ -76,7 +76,10 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     ({ params: { app: application }, query: { days, channel } }) =>
       shown.adoption({ application, days, channel }),
   );
-  const explainQuery = explainQuerySchema.omit({ app: true }).extend({ tier: word.optional() });
+  // An operator may also ask about a machine on which nothing is installed yet.
+  const explainQuery = explainQuerySchema
+    .omit({ app: true })
+    .extend({ version: word.optional(), tier: word.optional() });
   app.get(
     `${API}/apps/:app/explain`,
     { schema: { hide: true, params, querystring: explainQuery } },

@@ -1,7 +1,7 @@
 import type { Explanation } from '../../../answers/explain/explanation.ts';
 import { explanationJson } from '../../../answers/explain/explanation-json.ts';
 import { answer, remarks } from '../../../answers/explain/explanation-text.ts';
-import { changeLines } from '../../../answers/explain/remedies-text.ts';
+import { isPast, remediesOf } from '../../../answers/explain/remedies-text.ts';
 import { compared } from '../../../answers/explain/rules-text.ts';
 import type { Explained } from '../answers.ts';
 
@@ -13,6 +13,12 @@ export function explainedOf(explanation: Explanation, app: string): Explained {
     compared: explanation.releases.map((release) =>
       release.rules.map((rule) => compared(rule, release, explanation)),
     ),
-    remedies: [...remarks(explanation, app), ...changeLines(explanation, app)],
+    isPast: isPast(explanation),
+    remarks: remarks(explanation, app),
+    remedies: remediesOf(explanation, app).map(({ version, failedRules, remedies }) => ({
+      version,
+      failedRules,
+      remedies: remedies.map(({ text, command }) => ({ text, command })),
+    })),
   };
 }

@@ -21,7 +21,7 @@ import { unservedSentence } from '../../../releases/forecast/foresee-unserved.ts
 import type { Attention, Overview, OverviewChannel, OverviewRelease } from '../answers.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
-import { channelViews, offeredNow, offersForAll } from './shown-offers.ts';
+import { channelViews, isOfferedNow, offersForAll, replacementOf } from './shown-offers.ts';
 
 type Drawn = Pick<Overview, 'channels' | 'releases'>;
 
@@ -73,7 +73,6 @@ function channelOf(name: string, { channels }: RevisionJson, now: number): Overv
 function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelease[] {
   const cells = releasesOnChannels(revision, now);
   const newestFirst = newestFirstIn(revision);
-  const current = offeredNow(revision.channels, now);
   const offers = new Map<string, Statement>();
   for (const { offers: listed, drafts = [] } of Object.values(revision.channels)) {
     for (const each of [...drafts, ...listed]) offers.set(each.version, each);
@@ -85,7 +84,7 @@ function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelea
       targets: targetsOf(offer),
       mandatoryFor: offer.mandatory_for,
       requires: offer.requires,
-      isOfferedNow: current.has(offer.version),
+      isOfferedNow: isOfferedNow(revision.channels, offer.version, now),
       cells: cells.get(offer.version) ?? [],
     }))
     .sort((a, b) => newestFirst(a.version, b.version));
@@ -130,7 +129,9 @@ function attentionOf(
     const newest = channelViews(revision.signed.channels).get(channel)?.offers[0];
     const isNewestOf = (version: string): boolean =>
       newest === undefined || compareVersions(parseVersion(version), newest.version) > 0;
-    found.push(...inChannel(channel, each, { newestFirst, isNewestOf, now, waiting }));
+    const isReplaced = (offer: OfferJson): boolean =>
+      replacementOf(revision.signed.channels, channel, offer, now)?.isComplete === true;
+    found.push(...inChannel(channel, each, { newestFirst, isNewestOf, isReplaced, now, waiting }));
   }
   const urgency = ({ severity }: Attention): number => SEVERITIES.indexOf(severity);
   return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
@@ -140,6 +141,8 @@ interface Facts {
   readonly newestFirst: (a: string, b: string) => number;
   /** True when the channel shows no release that is newer than this version. */
   readonly isNewestOf: (version: string) => boolean;
+  /** True when no client is offered it any more. */
+  readonly isReplaced: (offer: OfferJson) => boolean;
   readonly now: number;
   /** See `describeWaiting`. */
   readonly waiting: ReadonlyMap<string, string>;
@@ -148,7 +151,7 @@ interface Facts {
 function inChannel(
   channel: string,
   { offers, drafts = [] }: ChannelJson,
-  { newestFirst, isNewestOf, now, waiting }: Facts,
+  { newestFirst, isNewestOf, isReplaced, now, waiting }: Facts,
 ): Attention[] {
   const found: Attention[] = [];
   const add = (
@@ -167,7 +170,8 @@ function inChannel(
     add(draft.version, kind, 'warning', `is held back: it ${what}`);
   }
   const sorted = offers.toSorted((a, b) => newestFirst(a.version, b.version));
-  for (const [index, { version, status, reason, rollout }] of sorted.entries()) {
+  for (const [index, offer] of sorted.entries()) {
+    const { version, status, reason, rollout } = offer;
     const because = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`;
     if (status === 'paused') {
       add(version, 'paused', 'warning', `is paused, so no client is offered it${because}`);
@@ -176,7 +180,7 @@ function inChannel(
       add(version, 'yanked_newest', 'warning', `was yanked, and ${after}${because}`);
     } else if (status === 'active') {
       const { share, isFrozen } = describeRollout(rollout, now);
-      if (share >= ALL_CLIENTS) continue;
+      if (share >= ALL_CLIENTS || isReplaced(offer)) continue;
       const reach = `reaches ${presentShare(rollout, now)} of the installations`;
       const planned = plannedShares(rollout, now);
       if (isFrozen) {

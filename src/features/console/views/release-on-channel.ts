@@ -7,6 +7,7 @@ import { ALL_CLIENTS, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';
 import type { ReleaseOnChannel } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
+import { replacementOf } from './shown-offers.ts';
 
 /** For each version, the channels that list it or hold it back, with its state there. */
 export function releasesOnChannels(
@@ -20,7 +21,7 @@ export function releasesOnChannels(
     else cells.push(cell);
   };
   for (const [channel, { offers, drafts = [] }] of channelEntries(channels)) {
-    for (const offer of offers) add(offer.version, cellOf(channel, offer, now));
+    for (const offer of offers) add(offer.version, cellOf(channels, channel, offer, now));
     for (const draft of drafts) {
       const missing = describeDraft(channel, draft).missing.map(targetName);
       add(draft.version, { ...HELD, channel, missing });
@@ -35,13 +36,28 @@ const HELD = {
   share: 0,
   isFrozen: false,
   completeAt: null,
+  replacement: null,
 } as const;
 
-function cellOf(channel: string, offer: OfferJson, now: number): ReleaseOnChannel {
+function cellOf(
+  channels: RevisionJson['channels'],
+  channel: string,
+  offer: OfferJson,
+  now: number,
+): ReleaseOnChannel {
   const { share, isFrozen } = describeOffer(offer, now);
   const { status, reason } = offer;
-  const completeAt = status === 'active' ? completionOf(offer, now) : null;
-  return { channel, status, reason, share, isFrozen, completeAt, missing: [] };
+  const isActive = status === 'active';
+  return {
+    channel,
+    status,
+    reason,
+    share,
+    isFrozen,
+    completeAt: isActive ? completionOf(offer, now) : null,
+    replacement: isActive ? replacementOf(channels, channel, offer, now) : null,
+    missing: [],
+  };
 }
 
 /**

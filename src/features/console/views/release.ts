@@ -1,7 +1,8 @@
 import { channelEntries, type RevisionJson } from '../../../catalog/documents/revision-document.ts';
-import { wholeRamp } from '../../../catalog/documents/rollout-document.ts';
+import { type RolloutJson, wholeRamp } from '../../../catalog/documents/rollout-document.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
 import type { Artifact, Release } from '../../../domain/release.ts';
+import { type Ramp, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';
 import { newestTextFirst, versionText } from '../../../domain/version.ts';
 import { showRelease } from '../../../releases/list/list-releases.ts';
@@ -12,7 +13,7 @@ import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from
 import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import { describeOffer, releasesOnChannels } from './release-on-channel.ts';
-import { offeredNow, offersForAll } from './shown-offers.ts';
+import { isOfferedNow, offersForAll } from './shown-offers.ts';
 
 /** @throws AppError `unknown_version`, `document_corrupt`; an error of the store */
 export async function releaseOf(
@@ -38,7 +39,7 @@ export async function releaseOf(
     notes: notesOf(release.notes),
     artifacts: release.artifacts.map(artifactOf),
     signedDocuments: release.carried.map(({ name }) => name),
-    isOfferedNow: offeredNow(signed.channels, seen.now).has(version),
+    isOfferedNow: isOfferedNow(signed.channels, version, seen.now),
     cells: releasesOnChannels(signed, seen.now).get(version) ?? [],
     rollouts: rolloutsOf(application, release, signed, seen.now, usage),
     rollbackTargets: rollbackTargetsOf(version, signed, seen.now),
@@ -88,7 +89,7 @@ function rolloutsOf(
     if (offer === undefined) return [];
     const { rollout, status } = offer;
     const { share, isFrozen } = describeOffer(offer, now);
-    const { points, isLinear } =
+    const ramp: Ramp =
       rollout === undefined
         ? { points: [], isLinear: false }
         : wholeRamp(rollout, status === 'paused');
@@ -98,14 +99,23 @@ function rolloutsOf(
         status,
         share,
         isFrozen,
-        isLinear,
+        isLinear: ramp.isLinear,
         plan: rollout?.plan ?? null,
         freezeWindows: rollout?.freeze_windows ?? [],
-        points: points.map((point) => ({ at: isoOf(point.at), share: point.share })),
+        points: ramp.points.map((point) => ({ at: isoOf(point.at), share: point.share })),
+        stages: stagesOf(rollout, ramp),
         interruptedAt: rollout && rollout.clock.elapsed_ms > 0 ? rollout.clock.at : null,
         counts: countsOf({ application, channel, version }, release, now, usage),
       },
     ];
+  });
+}
+
+function stagesOf(rollout: RolloutJson | undefined, ramp: Ramp): RolloutDetail['stages'] {
+  const shares = new Set(rollout?.steps.map(({ share }) => share));
+  return [...shares].map((share) => {
+    const at = Math.max(reachedAt(ramp, share), ramp.points[0]?.at ?? 0);
+    return { share, at: Number.isFinite(at) ? isoOf(at) : null };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { OfferJson } from '../../../catalog/documents/revision-document.ts';
 import type { ChannelView } from '../../../domain/channel.ts';
 import { isForAllClients } from '../../../domain/decide-update.ts';
 import type { Offer } from '../../../domain/offer.ts';
@@ -9,6 +10,7 @@ import {
   targetsOf,
   versionsOf,
 } from '../../../releases/forecast/foresee-updates.ts';
+import type { Replacement } from '../answers.ts';
 
 /**
  * The views of a catalog's channels. The clients of a channel see its own offers and the offers that it inherits. The
@@ -35,10 +37,13 @@ export function offersForAll(
 /** A version that is older than any release, for a client that has never updated. */
 const OLDEST = versionText(parseVersion('0.0.0-0'));
 
+/** For each channel, the versions that some client or visitor of the channel is offered. */
+type OfferedVersions = ReadonlyMap<string, ReadonlySet<string>>;
+
 interface Known {
   /** One object for each channel. When a rollout begins or ends, its channel returns another object. */
   readonly stages: readonly unknown[];
-  readonly versions: ReadonlySet<string>;
+  readonly offered: OfferedVersions;
 }
 
 /**
@@ -53,14 +58,63 @@ const known = new WeakMap<ChangedChannels, Known>();
  *
  * @param now by the store's clock; milliseconds since the epoch
  */
-export function offeredNow(channels: ChangedChannels, now: number): ReadonlySet<string> {
+function offeredByChannel(channels: ChangedChannels, now: number): OfferedVersions {
   const views = [...channelViews(channels)];
   const stages = views.map(([, view]) => view.rolloutStage(now));
   const last = known.get(channels);
-  if (last?.stages.every((stage, index) => stage === stages[index])) return last.versions;
-  const versions = new Set(views.flatMap(([name, view]) => offeredOn(channels, name, view, now)));
-  known.set(channels, { stages, versions });
-  return versions;
+  if (last?.stages.every((stage, index) => stage === stages[index])) return last.offered;
+  const offered = new Map(
+    views.map(([name, view]) => [name, new Set(offeredOn(channels, name, view, now))]),
+  );
+  known.set(channels, { stages, offered });
+  return offered;
+}
+
+/** True when some client or visitor of any channel is offered the version now. @param now see `offersForAll` */
+export function isOfferedNow(channels: ChangedChannels, version: string, now: number): boolean {
+  return [...offeredByChannel(channels, now).values()].some((versions) => versions.has(version));
+}
+
+/**
+ * The newer release that clients are offered in place of an active offer. Null when no newer release for its platforms
+ * is for every client.
+ *
+ * @param channel the channel that lists the offer; clients of channels that inherit it see the offer as well
+ * @param now by the store's clock; milliseconds since the epoch
+ */
+export function replacementOf(
+  channels: ChangedChannels,
+  channel: string,
+  { version, artifacts }: Pick<OfferJson, 'version' | 'artifacts'>,
+  now: number,
+): Replacement | null {
+  const views = channelViews(channels);
+  // A newer release may be for other platforms only. Another release has then replaced this one.
+  const platforms = new Set(artifacts.map(({ os }) => os));
+  for (const offer of views.get(channel)?.offers ?? []) {
+    const newer = versionText(offer.version);
+    if (newer === version) break;
+    const isForSame = offer.artifacts.some(({ platform }) => platforms.has(platform));
+    if (isForSame && isForAllClients(offer, now)) {
+      return { version: newer, isComplete: !hasClients(channels, channel, version, now) };
+    }
+  }
+  return null;
+}
+
+/** True when some client is offered the version that the channel lists, also through a channel that inherits it. */
+function hasClients(
+  channels: ChangedChannels,
+  channel: string,
+  version: string,
+  now: number,
+): boolean {
+  const views = channelViews(channels);
+  return [...offeredByChannel(channels, now)].some(
+    ([name, versions]) =>
+      versions.has(version) &&
+      (name === channel || views.get(name)?.inherits.includes(channel) === true),
+  );
 }
 
 function offeredOn(

@@ -61,6 +61,7 @@ const rolloutOf = (cell: OverviewRelease['cells'][number]): RolloutDetail[] =>
           isLinear: false,
           interruptedAt: null,
           points: cell.share < 10_000 ? planPoints() : [{ at: before(20 * DAY), share: 10_000 }],
+          stages: cell.share < 10_000 ? planPoints() : [],
           counts:
             cell.channel === 'nightly'
               ? null

@@ -29,6 +29,7 @@ const cellOn = (channel: string, change: Partial<ReleaseOnChannel> = {}): Releas
   share: 10_000,
   isFrozen: false,
   completeAt: null,
+  replacement: null,
   missing: [],
   ...change,
 });
@@ -74,7 +75,9 @@ function newest(): readonly OverviewRelease[] {
       [cellOn('stable', { share: 2_550, completeAt: before(-2 * DAY) }), cellOn('beta')],
       NOW_OFFERED,
     ),
-    release('2.8.0-beta.3', 6, [cellOn('beta')]),
+    release('2.8.0-beta.3', 6, [
+      cellOn('beta', { replacement: { version: '2.8.0', isComplete: true } }),
+    ]),
     release('2.7.2', 9, [
       cellOn('stable', {
         status: 'paused',
@@ -93,7 +96,11 @@ export function releasesOf(total: number): readonly OverviewRelease[] {
   const older = Array.from({ length: Math.max(0, total - first.length) }, (_, index) => {
     const left = total - first.length - index;
     const version = `2.${Math.floor(left / 4)}.${left % 4}`;
-    const cells = [cellOn('stable'), ...(index % 5 === 0 ? [cellOn('beta')] : [])];
+    const replaced = { replacement: { version: '2.7.1', isComplete: true } };
+    const cells = [
+      cellOn('stable', replaced),
+      ...(index % 5 === 0 ? [cellOn('beta', replaced)] : []),
+    ];
     return release(`${version}${index % 7 === 3 ? '-rc.1' : ''}+${left}`, 20 + index * 9, cells);
   });
   return [...first, ...older].slice(0, total);

@@ -128,9 +128,22 @@ export const EXPLAINED: Explained = {
       'every installation is offered it',
     ],
   ],
-  remedies: [
+  isPast: false,
+  remarks: [
     '2.6.3, which the client runs, is paused on stable: "crashes at start" (2026-11-22 09:00:00Z, ada@build-7, revision 120). Clients that have it keep it.',
-    '2.8.0: the plan reaches this installation in 23 hours; at once: slipway rollout 2.8.0 --channel stable 32.69%',
+  ],
+  remedies: [
+    {
+      version: '2.8.0',
+      failedRules: 1,
+      remedies: [
+        { text: 'The plan reaches this installation on 2026-11-24 09:00:00Z', command: null },
+        {
+          text: 'To offer 2.8.0 to 32.69% of the installations at once, which ends the plan',
+          command: 'slipway rollout 2.8.0 --channel stable 32.69%',
+        },
+      ],
+    },
   ],
 };
 

@@ -15,6 +15,7 @@ import { DOCTOR, EXPLAINED, historyOf, revisionOf } from './fixture-reports.ts';
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+const APPLICATION = 'desktop';
 const TOKEN = 'token-of-the-fixture';
 
 export interface Fixture {
@@ -133,8 +134,7 @@ async function answerApi(fixture: Fixture, call: Call): Promise<void> {
   }
   const answer = answerGet(fixture, call);
   if (answer === undefined) {
-    const detail = `There is nothing at ${path}.`;
-    return send(response, 404, { status: 404, code: 'not_found', detail });
+    return send(response, 404, unknownOf(path));
   }
   const tag = path.endsWith('/overview') ? `"${fixture.revision}-${fixture.problem}"` : null;
   if (tag !== null && request.headers['if-none-match'] === tag) {
@@ -144,6 +144,21 @@ async function answerApi(fixture: Fixture, call: Call): Promise<void> {
   return send(response, 200, answer);
 }
 
+/** The application and the release of the fixture are the only ones. */
+function unknownOf(path: string) {
+  const [, app, version] =
+    /^\/console\/api\/apps\/([^/]+)(?:\/releases\/([^/]+))?/.exec(path) ?? [];
+  if (app !== undefined && app !== APPLICATION) {
+    const detail = `No application "${app}" in this store. Applications: ${APPLICATION}.`;
+    return { status: 404, code: 'unknown_application', detail };
+  }
+  if (version === undefined) {
+    return { status: 404, code: 'not_found', detail: `There is nothing at ${path}.` };
+  }
+  const detail = `No channel of ${APPLICATION} lists ${version}.`;
+  return { status: 404, code: 'unknown_version', detail };
+}
+
 function answerGet(fixture: Fixture, { path, query }: Call): unknown {
   const { revision, releases, problem, by } = fixture;
   const readAt = problem === null ? {} : { readAt: new Date(Date.now() - 40_000).toISOString() };
@@ -151,7 +166,7 @@ function answerGet(fixture: Fixture, { path, query }: Call): unknown {
   if (path === '/console/api/start') return startOf(fixture);
   const [, app, area, name] =
     /^\/console\/api\/apps\/([^/]+)\/([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
-  if (app === undefined) return undefined;
+  if (app !== APPLICATION) return undefined;
   if (area === 'overview') return overviewOf(seen, releases);
   if (area === 'adoption') return adoptionOf(Number(query.get('days') ?? 42));
   if (area === 'explain') return EXPLAINED;

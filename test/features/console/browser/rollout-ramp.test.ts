@@ -3,6 +3,7 @@ import { shares, stack } from '../../../../src/features/console/browser/parts/st
 import {
   cornersOf,
   plateausOf,
+  presentStage,
   type Ramp,
   shareAt,
   spanOf,
@@ -38,6 +39,14 @@ describe('the picture of a ramp', () => {
     expect(span.to).toBeGreaterThan(30 * HOUR);
     const single = spanOf({ points: points.slice(0, 1), isLinear: false }, 0);
     expect(single.to).toBeGreaterThan(single.from);
+  });
+
+  it('finds the stage of a plan that holds now', () => {
+    const stages = [...points, { at: null, share: 10_000 }];
+    const hours = [-1, 0, 12, 99];
+    const found = hours.map((hour) => presentStage({ stages, isLinear: false }, hour * HOUR));
+    expect(found).toEqual([-1, 0, 1, 2]);
+    expect(presentStage({ stages, isLinear: true }, 12 * HOUR)).toBe(-1);
   });
 
   it('draws steps with two corners each, and a linear ramp with one', () => {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure } from '../api.ts';
+import { hrefOf } from '../router.ts';
 import { Button } from './button.tsx';
 
 interface PageProps {
@@ -39,6 +40,8 @@ export function Page({ title, above, below, children }: PageProps) {
 }
 
 interface LoadingProps {
+  /** The application of the screen; undefined for a screen without one. */
+  readonly app?: string;
   readonly failure: Failure | null;
   readonly reload: () => Promise<void>;
   readonly what: string;
@@ -46,12 +49,13 @@ interface LoadingProps {
 }
 
 /** The text before the first data: a placeholder, or the reason why the data cannot be loaded. */
-export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
+export function Loading({ app, failure, reload, what, rows = 8 }: LoadingProps) {
   if (failure !== null && failure.code === 'not_entitled') return <NotEntitled failure={failure} />;
+  if (failure !== null && failure.status === 404) return <NotFound failure={failure} app={app} />;
   if (failure !== null) {
     return (
       <div class="empty" role="alert">
-        <h2>{failure.status === 404 ? 'Not found' : `Could not load ${what}`}</h2>
+        <h2>Could not load {what}</h2>
         <p>
           <bdi>{failure.message}</bdi>
         </p>
@@ -68,6 +72,36 @@ export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
     </div>
   );
 }
+
+interface NotFoundProps {
+  readonly failure: Failure;
+  readonly app: string | undefined;
+}
+
+/** What the address names does not exist. A link leads to what does: the application, or the default application. */
+const NotFound = ({ failure, app }: NotFoundProps) => {
+  const isAppUnknown = app === undefined || failure.code === 'unknown_application';
+  return (
+    <div class="empty" role="alert">
+      <h2>Not found</h2>
+      <p>
+        <bdi>{failure.message}</bdi>
+      </p>
+      <a
+        class="button"
+        href={hrefOf(isAppUnknown ? { screen: 'home' } : { screen: 'overview', app })}
+      >
+        {isAppUnknown ? (
+          'Go to the releases'
+        ) : (
+          <span>
+            Go to the releases of <bdi>{app}</bdi>
+          </span>
+        )}
+      </a>
+    </div>
+  );
+};
 
 const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
   <div class="empty" role="alert">

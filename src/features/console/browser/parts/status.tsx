@@ -2,7 +2,7 @@ import type { ReleaseOnChannel } from '../../answers.ts';
 import { listed, percent } from '../format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-type StatusOf = Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>;
+type StatusOf = Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen' | 'replacement'>;
 
 interface Word {
   readonly text: string;
@@ -15,7 +15,13 @@ function wordFor(cell: StatusOf): Word {
   if (cell.status === 'draft') return { text: 'Draft', icon: 'draft', tone: 'muted' };
   if (cell.status === 'paused') return { text: 'Paused', icon: 'pause', tone: 'warning' };
   if (cell.status === 'yanked') return { text: 'Yanked', icon: 'cross', tone: 'critical' };
+  if (isReplaced(cell)) {
+    return { text: `Replaced by ${cell.replacement?.version}`, icon: 'skip', tone: 'muted' };
+  }
   if (cell.isFrozen) return { text: 'Frozen', icon: 'frozen', tone: 'warning' };
+  if (isForSome(cell)) {
+    return { text: 'Some clients', icon: 'skip', tone: 'muted' };
+  }
   if (cell.share >= 10_000) return { text: 'Every client', icon: 'check', tone: 'good' };
   return { text: 'Rolling out', icon: 'ring', tone: 'moving' };
 }
@@ -25,13 +31,22 @@ export function Status({ cell }: { readonly cell: StatusOf }) {
   return (
     <span class={`status ${tone}`}>
       <Icon name={icon} />
-      {text}
+      <bdi>{text}</bdi>
     </span>
   );
 }
 
-/** The share of installations, as a bar and as a number. */
+/** True when clients are offered a newer release in its place, and none is offered this one. */
+export const isReplaced = ({ replacement }: Pick<ReleaseOnChannel, 'replacement'>): boolean =>
+  replacement?.isComplete === true;
+
+/** True when only some clients are offered the release, although its rollout has reached every client. */
+const isForSome = ({ share, replacement }: StatusOf): boolean =>
+  share >= 10_000 && replacement?.isComplete === false;
+
+/** The share of installations, as a bar and as a number. A release that no client is offered any more has none. */
 export function ShareBar({ cell }: { readonly cell: StatusOf }) {
+  if (isReplaced(cell)) return null;
   const { tone } = wordFor(cell);
   return (
     <span class={`share ${tone}`}>
@@ -50,7 +65,7 @@ export function ChannelCell({ cell }: { readonly cell: ReleaseOnChannel }) {
     <span class="cell">
       <span class="cell-line">
         <Status cell={cell} />
-        {cell.status === 'active' && <ShareBar cell={cell} />}
+        {cell.status === 'active' && !isForSome(cell) && <ShareBar cell={cell} />}
         {cell.status === 'paused' && (
           <span class="muted">
             had reached {cell.share >= 10_000 ? 'every client' : percent(cell.share)}
@@ -66,7 +81,9 @@ export function ChannelCell({ cell }: { readonly cell: ReleaseOnChannel }) {
   );
 }
 
-function detailOf({ status, missing, reason }: ReleaseOnChannel): string | null {
+function detailOf(cell: ReleaseOnChannel): string | null {
+  const { status, missing, reason, replacement } = cell;
+  if (status === 'active' && isForSome(cell)) return `${replacement?.version} is for the others`;
   if (status === 'draft') return missing.length > 0 ? `missing ${listed(missing)}` : null;
   return status === 'active' ? null : reason;
 }

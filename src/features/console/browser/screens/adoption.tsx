@@ -24,6 +24,8 @@ export function AdoptionScreen({ app, query }: Props) {
   const channel = query.get('channel');
   const polled = usePolled<Adoption>(apiOf(app, `adoption${searchOf({ days, channel })}`));
   const { value, failure, reload } = polled;
+  // The select also has a channel without counts: otherwise it would show another one.
+  const channels = [...new Set([...(value?.channels ?? []), channel ?? ''])].filter(Boolean);
   return (
     <Page title="Adoption" above={<bdi>{app}</bdi>} below="Which versions clients run">
       <LostBanner polled={polled} />
@@ -37,15 +39,12 @@ export function AdoptionScreen({ app, query }: Props) {
         <Select
           label="Channel"
           value={channel ?? ''}
-          options={optionsOf(
-            value?.channels ?? (channel === null ? [] : [channel]),
-            'Every channel',
-          )}
+          options={optionsOf(channels, 'Every channel')}
           onChange={(name) => replaceQuery({ days, channel: name || null })}
         />
       </div>
       {value === null ? (
-        <Loading failure={failure} reload={reload} what="the counts" rows={12} />
+        <Loading app={app} failure={failure} reload={reload} what="the counts" rows={12} />
       ) : (
         <Counts adoption={value} />
       )}

@@ -38,12 +38,27 @@ export function ExplainScreen({ app, query }: Props) {
   const isAsked = asked.platform !== '';
   const path = isAsked ? apiOf(app, `explain${searchOf(asked)}`) : null;
   const polled = usePolled<Explained>(path, { once: true });
+  const overview = usePolled<Overview>(apiOf(app, 'overview'), { once: true });
+  const page = {
+    title: 'Explain',
+    above: <bdi>{app}</bdi>,
+    below: 'Why a client gets a release, or none',
+  };
+  // The application does not exist, so no client can be described.
+  if (overview.failure?.status === 404) {
+    return (
+      <Page {...page}>
+        <Loading app={app} failure={overview.failure} reload={overview.reload} what="the answer" />
+      </Page>
+    );
+  }
   return (
-    <Page title="Explain" above={<bdi>{app}</bdi>} below="Why a client gets a release, or none">
+    <Page {...page}>
       <div class="columns explain">
         <ExplainForm
           key={query.toString()}
           app={app}
+          channels={overview.value?.channels.map(({ name }) => name) ?? []}
           asked={asked}
           reload={polled.reload}
           isBusy={isAsked && polled.value === null && polled.failure === null}
@@ -58,7 +73,13 @@ export function ExplainScreen({ app, query }: Props) {
               </p>
             </div>
           ) : polled.value === null || polled.failure !== null ? (
-            <Loading failure={polled.failure} reload={polled.reload} what="the answer" rows={8} />
+            <Loading
+              app={app}
+              failure={polled.failure}
+              reload={polled.reload}
+              what="the answer"
+              rows={8}
+            />
           ) : (
             <ExplainAnswer app={app} explained={polled.value} />
           )}
@@ -70,13 +91,13 @@ export function ExplainScreen({ app, query }: Props) {
 
 interface FormProps {
   readonly app: string;
+  readonly channels: readonly string[];
   readonly asked: Values;
   readonly isBusy: boolean;
   readonly reload: () => Promise<void>;
 }
 
-function ExplainForm({ app, asked, isBusy, reload }: FormProps) {
-  const overview = usePolled<Overview>(apiOf(app, 'overview'), { once: true });
+function ExplainForm({ app, channels, asked, isBusy, reload }: FormProps) {
   const [values, setValues] = useState<Values>({
     ...asked,
     platform: asked.platform || PLATFORMS[0],
@@ -86,7 +107,6 @@ function ExplainForm({ app, asked, isBusy, reload }: FormProps) {
     value: values[name] ?? '',
     onInput: (value: string) => setValues({ ...values, [name]: value }),
   });
-  const channels = overview.value?.channels.map(({ name }) => name) ?? [];
   const known = new Set([...channels, values.channel ?? ''].filter(Boolean));
   const choice = (name: string, options: readonly string[], none?: string) => ({
     value: values[name] ?? '',
@@ -113,7 +133,7 @@ function ExplainForm({ app, asked, isBusy, reload }: FormProps) {
       />
       <div class="fields">
         <SelectField label="Channel" {...choice('channel', [...known], 'default')} />
-        <SelectField label="Format" {...choice('format', FORMATS, 'the usual ones')} />
+        <SelectField label="Format" {...choice('format', FORMATS, 'usual')} />
       </div>
       <TextField
         label="Installation id"
@@ -165,7 +185,7 @@ interface AnswerProps {
 }
 
 function ExplainAnswer({ app, explained }: AnswerProps) {
-  const { headline, compared, remedies } = explained;
+  const { headline, compared, isPast, remarks, remedies } = explained;
   const { version: offered, catalog_revision: revision, at, releases } = explained.explanation;
   return (
     <>
@@ -180,16 +200,26 @@ function ExplainAnswer({ app, explained }: AnswerProps) {
           </p>
         </div>
       </section>
-      {remedies.length > 0 && (
-        <section class="card" aria-labelledby="remedies-heading">
-          <h2 id="remedies-heading">What would change it</h2>
+      {remarks.length > 0 && (
+        <section class="card" aria-labelledby="remarks-heading">
+          <h2 id="remarks-heading">Also</h2>
           <ul class="plain-list">
-            {remedies.map((remedy) => (
-              <li key={remedy}>
-                <Sentence text={remedy} />
+            {remarks.map((remark) => (
+              <li key={remark}>
+                <Sentence text={remark} />
               </li>
             ))}
           </ul>
+        </section>
+      )}
+      {remedies.length > 0 && (
+        <section class="card" aria-labelledby="remedies-heading">
+          <h2 id="remedies-heading">
+            {isPast ? 'What would have changed it then' : 'What would change it'}
+          </h2>
+          {remedies.map((each) => (
+            <RemediesOfRelease key={each.version} app={app} {...each} />
+          ))}
         </section>
       )}
       <section class="card" aria-labelledby="rules-heading">
@@ -206,6 +236,32 @@ function ExplainAnswer({ app, explained }: AnswerProps) {
         ))}
       </section>
     </>
+  );
+}
+
+type RemediesProps = Explained['remedies'][number] & { readonly app: string };
+
+/** The changes after which the client would be offered a release, each with its command. */
+function RemediesOfRelease({ app, version, failedRules, remedies }: RemediesProps) {
+  return (
+    <div class="remedies">
+      {version !== null && (
+        <h3>
+          For <a href={hrefOf({ screen: 'release', app, version })}>{version}</a>
+        </h3>
+      )}
+      {failedRules > 1 && (
+        <p>{failedRules} rules hold it back, and each of them must admit the client:</p>
+      )}
+      <ul class="plain-list">
+        {remedies.map(({ text, command }) => (
+          <li key={text}>
+            <Sentence text={command === null ? `${text}.` : `${text}:`} />
+            {command !== null && <pre class="command">{command}</pre>}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -41,7 +41,7 @@ export function HistoryScreen({ app, query }: Props) {
           label="Kind of change"
           value={kind ?? ''}
           options={[
-            ['', 'Every kind of change'],
+            ['', 'Every change'],
             ...[...kinds].sort().map((name) => [name, kindName(name)] as const),
           ]}
           onChange={(name) => replaceQuery({ kind: name || null, version })}
@@ -51,7 +51,7 @@ export function HistoryScreen({ app, query }: Props) {
         </span>
       </div>
       {value === null ? (
-        <Loading failure={failure} reload={reload} what="the history" rows={14} />
+        <Loading app={app} failure={failure} reload={reload} what="the history" rows={14} />
       ) : shown.length === 0 ? (
         <div class="empty">
           <h2>{entries.length === 0 ? 'No change yet' : 'No loaded change matches'}</h2>

@@ -2,7 +2,7 @@ import type { OverviewRelease, ReleaseOnChannel } from '../../answers.ts';
 
 /** The filter of the overview: by text, status and channel. The filter is part of the address. */
 
-export const STATUSES = ['active', 'rolling_out', 'paused', 'yanked', 'draft'] as const;
+export const STATUSES = ['active', 'rolling_out', 'replaced', 'paused', 'yanked', 'draft'] as const;
 export type StatusFilter = (typeof STATUSES)[number];
 
 export interface Filter {
@@ -32,11 +32,19 @@ export function filterReleases(
   });
 }
 
-const hasStatus = (cell: ReleaseOnChannel, status: StatusFilter): boolean =>
-  status === 'rolling_out' ? isRollingOut(cell) : cell.status === status;
-
-const isRollingOut = ({ status, share }: ReleaseOnChannel): boolean =>
-  status === 'active' && share < 10_000;
+function hasStatus(cell: ReleaseOnChannel, status: StatusFilter): boolean {
+  const isReplaced = cell.replacement?.isComplete === true;
+  switch (status) {
+    case 'active':
+      return cell.status === 'active' && !isReplaced;
+    case 'rolling_out':
+      return cell.status === 'active' && !isReplaced && cell.share < 10_000;
+    case 'replaced':
+      return isReplaced;
+    default:
+      return cell.status === status;
+  }
+}
 
 const matches = ({ version, targets }: OverviewRelease, word: string): boolean =>
   version.toLowerCase().includes(word) || targets.some((target) => target.includes(word));

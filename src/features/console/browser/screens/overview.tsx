@@ -41,7 +41,7 @@ export function OverviewScreen({ app, query }: Props) {
       }
       below={
         value === null ? (
-          <span class="bone short" />
+          failure === null && <span class="bone short" />
         ) : (
           <>
             Revision {value.revision}, <Time at={value.revisionAt} ago /> by{' '}
@@ -52,7 +52,7 @@ export function OverviewScreen({ app, query }: Props) {
     >
       <FreshnessBanner polled={polled} />
       {value === null ? (
-        <Loading failure={failure} reload={reload} what="the releases" rows={14} />
+        <Loading app={app} failure={failure} reload={reload} what="the releases" rows={14} />
       ) : (
         <Releases overview={value} query={query} reload={reload} />
       )}
@@ -76,6 +76,8 @@ function Releases({ overview, query, reload }: ReleasesProps) {
   const found = useMemo(() => filterReleases(releases, filter), [releases, query.toString()]);
   if (releases.length === 0) return <NoRelease app={overview.application} />;
   const shown = found.slice(0, rows);
+  const isChannelUnknown =
+    filter.channel !== null && !overview.channels.some(({ name }) => name === filter.channel);
   return (
     <>
       <AttentionList app={overview.application} attention={overview.attention} />
@@ -83,7 +85,13 @@ function Releases({ overview, query, reload }: ReleasesProps) {
       {found.length === 0 ? (
         <div class="empty">
           <h2>No release matches</h2>
-          <p>The filter matches none of {counted(releases.length, 'release')}.</p>
+          {isChannelUnknown ? (
+            <p>
+              <bdi>{overview.application}</bdi> has no channel <bdi>{filter.channel}</bdi>.
+            </p>
+          ) : (
+            <p>The filter matches none of {counted(releases.length, 'release')}.</p>
+          )}
           {isFiltered(filter) && <Button onClick={() => replaceQuery({})}>Show all</Button>}
         </div>
       ) : (
@@ -175,6 +183,7 @@ function targetOf(app: string, { kind, version, channel }: Attention): [Route, Q
 const STATUS_NAMES: Readonly<Record<StatusFilter, string>> = {
   active: 'Offered',
   rolling_out: 'Rolling out',
+  replaced: 'Replaced',
   paused: 'Paused',
   yanked: 'Yanked',
   draft: 'Draft',
@@ -189,6 +198,10 @@ interface FilterProps {
 /** The filter is in the address, so a link can share it. */
 function OverviewFilter({ overview, filter, found }: FilterProps) {
   const id = useId();
+  // The select also has a channel of the address that does not exist: otherwise it would show another one.
+  const channels = [
+    ...new Set([...overview.channels.map(({ name }) => name), filter.channel ?? '']),
+  ].filter(Boolean);
   const [text, setText] = useState(filter.text);
   const field = useRef<HTMLInputElement>(null);
   // The browser's "Back" and the button "Show all" change the address, too.
@@ -232,10 +245,7 @@ function OverviewFilter({ overview, filter, found }: FilterProps) {
       <Select
         label="Channel"
         value={filter.channel ?? ''}
-        options={optionsOf(
-          overview.channels.map(({ name }) => name),
-          'Any channel',
-        )}
+        options={optionsOf(channels, 'Any channel')}
         onChange={(channel) => write({ channel: channel || null })}
       />
       <span class="found" role="status">

@@ -15,7 +15,13 @@ import {
 import { Icon } from '../parts/icon.tsx';
 import { FreshnessBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
-import { ChannelCell, isOffered, isPaused, offeringChannels } from '../parts/status.tsx';
+import {
+  ChannelCell,
+  isOffered,
+  isPaused,
+  isReplaced,
+  offeringChannels,
+} from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { usePause } from '../state/change.ts';
@@ -44,7 +50,7 @@ export function ReleaseScreen({ app, version }: Props) {
       }
       below={
         value === null ? (
-          <span class="bone short" />
+          failure === null && <span class="bone short" />
         ) : (
           <>
             {value.name !== null && value.name !== version && (
@@ -59,7 +65,13 @@ export function ReleaseScreen({ app, version }: Props) {
     >
       <FreshnessBanner polled={polled} />
       {value === null ? (
-        <Loading failure={failure} reload={reload} what={`release ${version}`} rows={12} />
+        <Loading
+          app={app}
+          failure={failure}
+          reload={reload}
+          what={`release ${version}`}
+          rows={12}
+        />
       ) : (
         <Detail app={app} detail={value} reload={reload} />
       )}
@@ -187,7 +199,7 @@ function OfferedCard({ app, detail }: Omit<DetailProps, 'reload'>) {
             <bdi class="channel-name">{cell.channel}</bdi>
             <div>
               <ChannelCell cell={cell} />
-              {cell.completeAt !== null && (
+              {cell.completeAt !== null && !isReplaced(cell) && (
                 <span class="cell-detail">
                   every client from <Time at={cell.completeAt} ago /> on
                 </span>

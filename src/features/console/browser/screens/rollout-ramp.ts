@@ -39,6 +39,20 @@ export function shareAt({ points, isLinear }: Ramp, at: number): number {
   return share;
 }
 
+/**
+ * The index of the newest stage that has begun; -1 when none has. A linear plan has none either, because its share is
+ * between two stages.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function presentStage(
+  { stages, isLinear }: Pick<RolloutDetail, 'stages' | 'isLinear'>,
+  now: number,
+): number {
+  if (isLinear) return -1;
+  return stages.findLastIndex(({ at }) => at !== null && Date.parse(at) <= now);
+}
+
 /** @returns the corners of the line. `x` and `y` are from 0 to 1, and `y` grows upwards */
 export function cornersOf(ramp: Ramp, { from, to }: Span): readonly (readonly [number, number])[] {
   const x = (at: number) => (at - from) / (to - from);

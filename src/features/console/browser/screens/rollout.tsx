@@ -3,19 +3,19 @@ import type { ReleaseDetail, RolloutDetail } from '../../answers.ts';
 import type { Change } from '../../changes/change-request.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
-import { dateAndTime, listed, percent } from '../format.ts';
+import { dateAndTime, listed, percent, shortDate } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, ReasonField, Segments, TextField } from '../parts/field.tsx';
 import { FreshnessBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Review } from '../parts/review.tsx';
 import { ShareBar, Status } from '../parts/status.tsx';
-import { Numbers } from '../parts/table.tsx';
+import { Numbers, Table } from '../parts/table.tsx';
 import { Time, useNow } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { useChange } from '../state/change.ts';
 import { usePolled } from '../state/polled.ts';
-import { cornersOf, plateausOf, shareAt, spanOf } from './rollout-ramp.ts';
+import { cornersOf, plateausOf, presentStage, shareAt, spanOf } from './rollout-ramp.ts';
 
 interface Props {
   readonly app: string;
@@ -28,7 +28,7 @@ export function RolloutScreen({ app, version, query }: Props) {
   const { value, failure, reload } = polled;
   const wanted = query.get('channel');
   const rollouts = value?.rollouts ?? [];
-  const shown = rollouts.find(({ channel }) => channel === wanted) ?? rollouts[0];
+  const shown = wanted === null ? rollouts[0] : rollouts.find(({ channel }) => channel === wanted);
   return (
     <Page
       title={`Rollout of ${version}`}
@@ -48,7 +48,9 @@ export function RolloutScreen({ app, version, query }: Props) {
     >
       <FreshnessBanner polled={polled} />
       {value === null ? (
-        <Loading failure={failure} reload={reload} what="the rollout" rows={10} />
+        <Loading app={app} failure={failure} reload={reload} what="the rollout" rows={10} />
+      ) : rollouts.length > 0 && shown === undefined ? (
+        <NoSuchChannel app={app} version={version} rollouts={rollouts} wanted={wanted ?? ''} />
       ) : shown === undefined ? (
         <div class="empty">
           <h2>No channel offers {version}</h2>
@@ -87,6 +89,33 @@ const ChannelTabs = ({ app, version, rollouts, shown }: TabsProps) =>
     </nav>
   );
 
+interface NoChannelProps extends Omit<TabsProps, 'shown'> {
+  readonly wanted: string;
+}
+
+/** The screen of a rollout on a channel that does not list the release. */
+const NoSuchChannel = ({ app, version, rollouts, wanted }: NoChannelProps) => (
+  <div class="empty">
+    <h2>Not found</h2>
+    <p>
+      No channel <bdi>{wanted}</bdi> lists <bdi>{version}</bdi>.
+    </p>
+    <div class="actions">
+      {rollouts.map(({ channel }) => (
+        <a
+          key={channel}
+          class="button"
+          href={hrefOf({ screen: 'rollout', app, version }, { channel })}
+        >
+          <span>
+            Rollout on <bdi>{channel}</bdi>
+          </span>
+        </a>
+      ))}
+    </div>
+  </div>
+);
+
 interface RolloutProps {
   readonly app: string;
   readonly detail: ReleaseDetail;
@@ -96,7 +125,10 @@ interface RolloutProps {
 
 function Rollout({ app, detail, rollout, reload }: RolloutProps) {
   const { start } = useSurroundings();
-  const completeAt = detail.cells.find(({ channel }) => channel === rollout.channel)?.completeAt;
+  const cell = detail.cells.find(({ channel }) => channel === rollout.channel);
+  const completeAt = cell?.completeAt;
+  const replacement = cell?.replacement ?? null;
+  const replacedBy = replacement?.isComplete ? replacement.version : null;
   return (
     <>
       <section class="card" aria-labelledby="ramp-heading">
@@ -105,8 +137,8 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
             On <bdi>{rollout.channel}</bdi>
           </h2>
           <span class="cell-line">
-            <Status cell={rollout} />
-            <ShareBar cell={rollout} />
+            <Status cell={{ ...rollout, replacement }} />
+            <ShareBar cell={{ ...rollout, replacement }} />
           </span>
         </div>
         <p class="hint">
@@ -123,14 +155,22 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
               · stands still in <bdi>{rollout.freezeWindows.join(', ')}</bdi>
             </>
           )}
-          {completeAt != null && (
+          {completeAt != null && replacedBy === null && (
             <>
               {' '}
               · every client from <Time at={completeAt} ago /> on
             </>
           )}
         </p>
+        {replacedBy !== null && (
+          <Notice tone="info">
+            Clients of <bdi>{rollout.channel}</bdi> are offered{' '}
+            <a href={hrefOf({ screen: 'release', app, version: replacedBy })}>{replacedBy}</a> in
+            place of this release, so its rollout reaches no client.
+          </Notice>
+        )}
         <RampPicture rollout={rollout} />
+        <Stages rollout={rollout} />
         <Counts rollout={rollout} />
       </section>
       {start.mayChange && rollout.status === 'active' && (
@@ -256,8 +296,8 @@ function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
         </span>
       </div>
       <figcaption class="ramp-times">
-        <span>{dateAndTime(span.from)}</span>
-        <span>{dateAndTime(span.to)}</span>
+        <span>{shortDate(span.from)}</span>
+        <span>{shortDate(span.to)}</span>
       </figcaption>
       {rollout.interruptedAt !== null && (
         <p class="hint">
@@ -266,6 +306,35 @@ function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
         </p>
       )}
     </figure>
+  );
+}
+
+/** The stages of a plan, each with its time. */
+function Stages({ rollout }: { readonly rollout: RolloutDetail }) {
+  const present = presentStage(rollout, useNow(MINUTE_MS));
+  const { stages, isLinear } = rollout;
+  if (stages.length < 2) return null;
+  return (
+    <div class="stages">
+      <Table
+        caption="Stages of the plan"
+        heads={['Share', isLinear ? 'Reached' : 'From']}
+        numeric={[0]}
+        showCaption
+      >
+        {stages.map(({ share, at }, index) => (
+          <tr key={share} aria-current={index === present ? 'step' : undefined}>
+            <th scope="row" class="numeric">
+              {percent(share)}
+            </th>
+            <td>
+              {at === null ? 'not before the plan goes on' : <Time at={at} ago />}
+              {index === present && <span class="tag">now</span>}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </div>
   );
 }
 
