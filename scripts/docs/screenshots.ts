@@ -1,22 +1,30 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { type BrowserContext, chromium } from 'playwright-core';
+import { pathToFileURL } from 'node:url';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /**
- * Writes the pictures in `docs/pictures/`: fills the demo store, starts the service and the console on it, and visits
- * them with Chromium. The variable SCREENSHOTS_CHROMIUM can name another browser than /usr/bin/chromium.
+ * Writes the pictures in `docs/pictures/`, or in the directory that the first argument names: fills the demo store,
+ * starts the service and the console on it, and visits them with Chromium. Beside each picture is a file with the texts
+ * of its page. All clocks stand still, so that only a change of Slipway changes the texts. The variable
+ * SCREENSHOTS_CHROMIUM can name another browser than /usr/bin/chromium.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const PICTURES = path.join(ROOT, 'docs/pictures');
+const PICTURES = path.resolve(process.argv[2] ?? path.join(ROOT, 'docs/pictures'));
+const CLOCK = path.join(import.meta.dirname, 'stopped-clock.ts');
+/** A Wednesday. The demo store avoids weekends. */
+const STOPPED_AT = '2026-11-25T10:15:00Z';
+const STOPPED = new Date(STOPPED_AT);
 const CHROMIUM = process.env.SCREENSHOTS_CHROMIUM ?? '/usr/bin/chromium';
 
 const SIZES = {
   desktop: { width: 1280, height: 860 },
+  tall: { width: 1280, height: 1400 },
   phone: { width: 390, height: 844 },
 } as const;
 
@@ -32,7 +40,7 @@ const ROLLOUT = '/console/desktop/releases/4.1.0/rollout?channel=stable';
 const PAGES: readonly Picture[] = [
   { name: 'console-overview', of: 'console', path: '/console/desktop' },
   { name: 'console-release', of: 'console', path: '/console/desktop/releases/4.1.0' },
-  { name: 'console-rollout', of: 'console', path: ROLLOUT },
+  { name: 'console-rollout', of: 'console', path: ROLLOUT, size: 'tall' },
   { name: 'console-adoption', of: 'console', path: '/console/desktop/adoption', scheme: 'dark' },
   { name: 'console-phone', of: 'console', path: '/console/desktop', size: 'phone' },
   { name: 'page-download', of: 'service', path: '/apps/desktop' },
@@ -50,10 +58,13 @@ const env = {
   PORT: '0',
   METRICS_PORT: '0',
   LOG_FORMAT: 'json',
+  STOPPED_AT,
+  TZ: 'UTC',
 };
 const children: ChildProcess[] = [];
 try {
   await run('demo', '--store');
+  await stopTimesOfFiles(env.DATA_DIR);
   const service = await start(/listening on (http:[^"]+)"/, 'serve');
   const console_ = await start(/(http:\S+token=\S+)/, 'console', '--no-open', '--port', '0');
   await mkdir(PICTURES, { recursive: true });
@@ -63,10 +74,17 @@ try {
   await rm(home, { recursive: true, force: true });
 }
 
+/** The console says how new the counts are, which it knows from the times of files. */
+async function stopTimesOfFiles(directory: string): Promise<void> {
+  const names = await readdir(directory, { recursive: true });
+  for (const name of names) await utimes(path.join(directory, name), STOPPED, STOPPED);
+}
+
 function slipway(words: readonly string[]): ChildProcess {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const child = spawn(process.execPath, [script, ...words], { cwd: home, env, stdio: [...stdio] });
+  const node = ['--import', pathToFileURL(CLOCK).href, script];
+  const child = spawn(process.execPath, [...node, ...words], { cwd: home, env, stdio: [...stdio] });
   children.push(child);
   return child;
 }
@@ -109,8 +127,11 @@ async function takeAll(service: string, opening: string): Promise<void> {
       const context = await browser.newContext({
         viewport: SIZES[size],
         colorScheme: scheme,
+        locale: 'en-GB',
+        timezoneId: 'UTC',
         storageState,
       });
+      await context.clock.setFixedTime(STOPPED);
       await take(context, `${hosts[picture.of]}${picture.path}`, picture.name);
       await context.close();
     }
@@ -127,5 +148,18 @@ async function take(context: BrowserContext, url: string, name: string): Promise
   await page.waitForTimeout(1_500);
   const file = path.join(PICTURES, `${name}.png`);
   await page.screenshot({ path: file });
+  await writeFile(path.join(PICTURES, `${name}.txt`), await textsOf(page));
   console.log(path.relative(ROOT, file));
+}
+
+/** The texts of the whole page, one a line. Line breaks of the layout are not part of it, so fonts do not matter. */
+async function textsOf(page: Page): Promise<string> {
+  const texts = await page.locator('body').innerText();
+  const lines = texts.split('\n').map((line) => line.trim());
+  const shown = lines.filter(Boolean).join('\n');
+  // A new version of Slipway makes no picture stale. The times on the page of the status are of files that the service
+  // has just written, so they are the real time.
+  return `${shown
+    .replace(/^Slipway \d\S+/m, 'Slipway VERSION')
+    .replace(/\d+ \w+ \d{4} at \d\d:\d\d UTC/g, 'TIME')}\n`;
 }

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** A website made of the pieces in docs/website, and a browser to visit it with. */
 
-const CHROMIUM = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium';
+export const CHROMIUM = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium';
 const isThere = existsSync(CHROMIUM);
 if (!isThere) {
   console.log(`skipped: what needs a browser; there is none at ${CHROMIUM} (TEST_CHROMIUM)`);
