@@ -19,7 +19,7 @@ describe('the filter of the overview', () => {
     ['status=paused', ['2.7.2']],
     ['status=yanked', ['2.7.0']],
     ['status=active&q=2.8.0', ['2.8.0']],
-    ['status=replaced&q=beta', ['2.8.0-beta.3']],
+    ['status=replaced&q=2.8.0', ['2.8.0-beta.3', '2.8.0+32']],
     ['status=draft', ['2.9.0']],
     ['status=rolling_out', ['2.9.0-nightly.20261123', '2.8.0']],
     ['status=rolling_out&channel=stable', ['2.8.0']],

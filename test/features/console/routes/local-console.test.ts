@@ -122,6 +122,16 @@ describe('the console on this machine', () => {
     expect(await changes()).toBe(1);
   });
 
+  it('explains what a client without an installed version gets', async () => {
+    const headers = { cookie: await signIn(), origin };
+    const query = 'platform=windows&arch=x64';
+    const explained = await ask(`/console/api/apps/desktop/explain?${query}`, headers);
+    expect([explained.status, JSON.parse(explained.text).headline]).toEqual([
+      200,
+      'desktop on windows-x64 is offered 1.0.0 (windows-x64 nsis) on stable.',
+    ]);
+  });
+
   /** A server on another port of this machine gets the cookie, and can send any header. */
   const forgedOf = (cookie: string) => ({
     ...JSON_BODY,
