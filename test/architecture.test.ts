@@ -261,7 +261,7 @@ describe('fences', () => {
     [
       'MD4 and short BLAKE2b only where companions are made',
       /^hash-wasm(\/|$)/,
-      /^src\/releases\/publish\/make-(zsync|blockmap)\.ts$/,
+      /^src\/releases\/files\/make-(zsync|blockmap)\.ts$/,
     ],
     ['esbuild only where files are built', /^esbuild$/, /^(src\/web\/|scripts\/build\/)/],
     [

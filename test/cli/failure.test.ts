@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../src/cli/failure.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { COMPLETE } from '../../src/features/package-commands.ts';
-import { hashFile } from '../../src/releases/publish/hash-file.ts';
+import { hashFile } from '../../src/releases/files/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 

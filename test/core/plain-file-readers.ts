@@ -1,7 +1,7 @@
 import { openLocalSecret } from '../../src/core/local-secret.ts';
 import { openPlainFile, readPlainFile } from '../../src/core/plain-file.ts';
 import { openBrand } from '../../src/features/website/brand.ts';
-import { hashFile } from '../../src/releases/publish/hash-file.ts';
+import { hashFile } from '../../src/releases/files/hash-file.ts';
 import { createFileSource } from '../../src/store/file-source.ts';
 
 /** All functions that open a file which a user names. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPlainFile, readPlainText } from '../../src/core/plain-file.ts';
 import { openBrand } from '../../src/features/website/brand.ts';
-import { hashFile } from '../../src/releases/publish/hash-file.ts';
+import { hashFile } from '../../src/releases/files/hash-file.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { PLAIN_FILE_READERS } from './plain-file-readers.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { parseTarget } from '../../src/domain/target.ts';
-import { openDraft } from '../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../src/releases/publish/open-draft.ts';
 import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';

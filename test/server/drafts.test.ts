@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDraft } from '../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../src/releases/publish/open-draft.ts';
 import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from './support.ts';

@@ -5,7 +5,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { renderBlockmap } from '../../src/domain/blockmap.ts';
-import { createBlockCutter } from '../../src/releases/publish/make-blockmap.ts';
+import { createBlockCutter } from '../../src/releases/files/make-blockmap.ts';
 import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
 import { type PublisherParts, publish } from './release.ts';
 

@@ -1,6 +1,6 @@
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
+import { hashArtifacts } from '../../src/releases/files/hash-artifacts.ts';
 import { commitRelease } from '../../src/releases/publish/commit-release.ts';
-import { hashArtifacts } from '../../src/releases/publish/hash-artifacts.ts';
 import { publishOf } from '../../src/releases/publish/publish-request.ts';
 import { uploadArtifacts } from '../../src/releases/publish/upload-artifacts.ts';
 import type { PublisherParts } from './release.ts';

@@ -4,7 +4,7 @@ import { optionOf } from '../../catalog/draft-text.ts';
 import { readApplications } from '../../catalog/read.ts';
 import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
-import { type RequestedRollout, startRollout } from '../../releases/rollouts/start-rollout.ts';
+import { type RequestedRollout, startRollout } from '../../releases/offer/start-rollout.ts';
 import type { Context } from '../context.ts';
 import type { RolloutOptions } from '../ignored-options.ts';
 

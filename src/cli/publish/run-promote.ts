@@ -1,6 +1,6 @@
 import { optionOf } from '../../catalog/draft-text.ts';
 import { readManifest } from '../../catalog/read.ts';
-import { offersReleases } from '../../releases/channels/channel-rules.ts';
+import { offersReleases } from '../../releases/offer/channel-rules.ts';
 import { promoteRelease } from '../../releases/publish/promote-release.ts';
 import { otherKeyLines, otherKeysJson } from '../apps/other-keys-report.ts';
 import type { ChangeOptions } from '../arguments.ts';

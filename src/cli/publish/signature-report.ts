@@ -8,8 +8,8 @@ import {
   UPDATE_INFO_FORMATS,
 } from '../../domain/carried-document.ts';
 import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
+import type { EarlierReleases } from '../../releases/files/read-earlier.ts';
 import type { PublishResult } from '../../releases/publish/publish-request.ts';
-import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
 import { appOption } from '../arguments.ts';
 import { platformsOf } from './file-warnings.ts';
 

@@ -2,7 +2,7 @@ import type { Randomness } from '../../core/clock.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import type { Platform } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
-import { type ChangedChannels, viewChannels } from '../../releases/channels/view-channels.ts';
+import { type ChangedChannels, viewChannels } from '../../releases/forecast/view-channels.ts';
 import type { UsageCounter } from '../../usage/usage-counter.ts';
 import { createFleet, type DemoFleet, type Expected, moveOn } from './adoption-model.ts';
 import type { DemoApplication } from './demo-application.ts';

@@ -1,8 +1,8 @@
 import type { Arch, Format, Platform } from '../../domain/platform.ts';
 import type { ReleaseNotes } from '../../domain/release.ts';
 import type { ChannelSettings } from '../../releases/channels/channel-settings.ts';
+import type { RequestedRollout } from '../../releases/offer/start-rollout.ts';
 import type { RolloutAction } from '../../releases/rollouts/change-rollout.ts';
-import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
 
 /**
  * The contents of the demo store as data: the steps of each application's publishers, and the number of its clients.

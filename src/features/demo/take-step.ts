@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { changeSettings } from '../../releases/applications/change-settings.ts';
 import { changeChannel } from '../../releases/channels/change-channel.ts';
-import type { ChangedChannels } from '../../releases/channels/view-channels.ts';
+import type { ChangedChannels } from '../../releases/forecast/view-channels.ts';
 import { correctNotes } from '../../releases/publish/correct-notes.ts';
 import { promoteRelease } from '../../releases/publish/promote-release.ts';
 import { publishRelease } from '../../releases/publish/publish-release.ts';

@@ -7,6 +7,7 @@ import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import { known } from '../../core/name-hint.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
 import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
+import type { RequestedRollout } from '../../releases/offer/start-rollout.ts';
 import { publishRelease } from '../../releases/publish/publish-release.ts';
 import type {
   PublishDeps,
@@ -14,7 +15,6 @@ import type {
   PublishResult,
 } from '../../releases/publish/publish-request.ts';
 import { findPresence, type Presence } from '../../releases/publish/release-presence.ts';
-import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
 import { type PlacedRelease, placeReleases } from './place-releases.ts';
 import type { SourceBuild } from './sources/read-source-release.ts';
 import type { SourceRelease } from './sources/source.ts';

@@ -9,13 +9,13 @@ import { statedRollout } from '../../cli/publish/rollout-report.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { counted } from '../../core/counted.ts';
 import type { Arch } from '../../domain/platform.ts';
-import { offersReleases } from '../../releases/channels/channel-rules.ts';
+import type { PublishProgress } from '../../releases/files/hash-artifacts.ts';
 import {
   foreseeUnserved,
   UNSERVED_REMEDY,
   unservedSentence,
 } from '../../releases/forecast/foresee-unserved.ts';
-import type { PublishProgress } from '../../releases/publish/hash-artifacts.ts';
+import { offersReleases } from '../../releases/offer/channel-rules.ts';
 import { type ImportDeps, importReleases } from './import-releases.ts';
 import { hasRefused, importJson, importQuestion, printImported } from './report.ts';
 import { readImportSource } from './sources/read-source.ts';

@@ -11,7 +11,7 @@ import { printJson, printWhenLive } from '../../cli/output.ts';
 import { print, type SignDraft, type Terminal } from '../../cli/terminal.ts';
 import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
-import { openDraft } from '../../releases/drafts/open-draft.ts';
+import { openDraft } from '../../releases/publish/open-draft.ts';
 import type { PublishResult } from '../../releases/publish/publish-request.ts';
 import { offerSigned } from '../../releases/trust/offer-signed.ts';
 import {

@@ -23,6 +23,7 @@ import {
 import { checkReason } from '../../domain/reason.ts';
 import { refuseReservedName } from '../../domain/reserved-name.ts';
 import { type ForeseenNewest, foreseeNewest } from '../forecast/foresee-newest.ts';
+import { withoutOldOffers } from '../offer/keep-newest-offers.ts';
 import {
   type ChannelEdit,
   type ChannelSettings,
@@ -32,7 +33,6 @@ import {
   settingsOf,
   withSettings,
 } from './channel-settings.ts';
-import { withoutOldOffers } from './keep-newest-offers.ts';
 import { removeChannel } from './remove-channel.ts';
 
 type ChannelAction =

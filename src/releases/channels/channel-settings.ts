@@ -8,7 +8,7 @@ import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { CHAIN_CHANNELS_MAX, findCircle, longestChain } from '../../domain/channel-chain.ts';
 import { type Target, targetName } from '../../domain/target.ts';
-import { targetsJson } from '../drafts/draft-rules.ts';
+import { targetsJson } from '../offer/draft-rules.ts';
 
 /** The settings of a channel, as its publisher states them. A setting that is undefined stays as it is. */
 export interface ChannelSettings {

@@ -4,7 +4,7 @@ import { optionOf } from '../../catalog/draft-text.ts';
 import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import { refuseForgottenYank } from './channel-rules.ts';
+import { refuseForgottenYank } from '../offer/channel-rules.ts';
 import type { ChannelEdit } from './channel-settings.ts';
 
 /** The number of versions that a refusal names. */

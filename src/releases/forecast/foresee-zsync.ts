@@ -4,9 +4,9 @@ import type { ChannelView } from '../../domain/channel.ts';
 import { decideUpdate } from '../../domain/decide-update.ts';
 import type { OfferedArtifact } from '../../domain/offer.ts';
 import { compareVersions, type Version, versionText } from '../../domain/version.ts';
-import { withInherited } from '../channels/view-channels.ts';
 import type { ChannelStates } from './compare-channels.ts';
 import { targetsOf, updateQuestion } from './foresee-updates.ts';
+import { withInherited } from './view-channels.ts';
 
 /**
  * Foresees the effect of a change on AppImages that update with zsync. These AppImages compare no versions, and install

@@ -2,7 +2,7 @@ import type { Channels } from '../../catalog/change.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { divideMachines, type NamedMachine } from '../../domain/common-release.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
-import { withInherited } from '../channels/view-channels.ts';
+import { withInherited } from '../forecast/view-channels.ts';
 
 /** The conditions under which a document for several machines states a release to a client. */
 export interface CommonReleaseNeeds {

@@ -10,6 +10,7 @@ import {
 import { type ManifestReference, remembering } from '../../catalog/read.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
+import { signedOnly } from '../files/read-earlier.ts';
 import type { EnsureSigned } from '../verify/verify-stored-signatures.ts';
 import {
   type ChannelFacts,
@@ -18,7 +19,6 @@ import {
   type PublishPlan,
   planPublish,
 } from './plan-publish.ts';
-import { signedOnly } from './read-earlier.ts';
 import { type Admitted, admit, type PublishState, readPublishState } from './read-publish-state.ts';
 import { refuseRequired } from './refuse-required.ts';
 

@@ -18,9 +18,9 @@ import { openOfferRight } from '../../catalog/trust/offer-right.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
-import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../drafts/draft-rules.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
-import { unsignedOffer } from '../trust/unsigned-offer.ts';
+import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../offer/draft-rules.ts';
+import { unsignedOffer } from '../offer/unsigned-offer.ts';
 import { isSameRelease } from './merge-release.ts';
 
 interface NotesRequest extends Omit<ListedRequest, 'channel'> {

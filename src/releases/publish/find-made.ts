@@ -4,7 +4,7 @@ import { artifactKey } from '../../catalog/keys.ts';
 import { type ManifestReference, readManifestsBelow } from '../../catalog/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
 import type { Release } from '../../domain/release.ts';
-import { discardedAt } from '../drafts/draft-rules.ts';
+import { discardedAt } from '../offer/draft-rules.ts';
 
 /**
  * Finds the manifest from which a command continues when it signs for the channel with its own keys. An operator may have

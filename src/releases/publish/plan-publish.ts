@@ -21,8 +21,7 @@ import {
   newestAbove,
   withOffer,
   withRollout,
-} from '../channels/channel-rules.ts';
-import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
+} from '../offer/channel-rules.ts';
 import {
   type Holding,
   isHeld,
@@ -32,13 +31,14 @@ import {
   withDraft,
   withOwnTerms,
   withoutDraft,
-} from '../drafts/draft-rules.ts';
+} from '../offer/draft-rules.ts';
+import { withoutOldOffers } from '../offer/keep-newest-offers.ts';
+import { refuseStranding } from '../offer/refuse-stranding.ts';
 import type { ProductName } from './display-name.ts';
 import { type LeftOut, leftOutOf } from './find-made.ts';
 import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
 import { fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
-import { refuseStranding } from './refuse-stranding.ts';
 
 const FIRST_REVISION = 1;
 

@@ -27,11 +27,11 @@ import {
   offersOf,
   withOffer,
   withRollout,
-} from '../channels/channel-rules.ts';
-import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
-import { incomplete, refuseDraft, signedDraftOf, withDraft } from '../drafts/draft-rules.ts';
+} from '../offer/channel-rules.ts';
+import { incomplete, refuseDraft, signedDraftOf, withDraft } from '../offer/draft-rules.ts';
+import { withoutOldOffers } from '../offer/keep-newest-offers.ts';
+import { refuseStranding } from '../offer/refuse-stranding.ts';
 import { refuseRequired } from './refuse-required.ts';
-import { refuseStranding } from './refuse-stranding.ts';
 
 interface PromoteRequest {
   readonly application: string;

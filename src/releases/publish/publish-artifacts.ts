@@ -9,6 +9,9 @@ import type {
   ApplicationSettings,
   PublicKeySettings,
 } from '../applications/application-settings.ts';
+import { type HashedArtifact, hashArtifacts } from '../files/hash-artifacts.ts';
+import type { PreparedArtifact } from '../files/prepare-artifact.ts';
+import type { EarlierReleases } from '../files/read-earlier.ts';
 import { verifySignatures } from '../verify/verify-signatures.ts';
 import { verifySparkleSignatures } from '../verify/verify-sparkle.ts';
 import {
@@ -16,17 +19,14 @@ import {
   type VerifiedSignature,
 } from '../verify/verify-stored-signatures.ts';
 import { commitRelease, ensureOfferable } from './commit-release.ts';
-import { type HashedArtifact, hashArtifacts } from './hash-artifacts.ts';
 import { type Publish, planPublish } from './plan-publish.ts';
 import { type Finding, findDifferences, type Preflight, refuseFindings } from './preflight.ts';
-import type { PreparedArtifact } from './prepare-artifact.ts';
 import {
   type PublishDeps,
   type PublishRequest,
   type PublishResult,
   publishOf,
 } from './publish-request.ts';
-import type { EarlierReleases } from './read-earlier.ts';
 import {
   type Admitted,
   continuable,

@@ -13,18 +13,17 @@ import { parseApplicationName, parseChannelName } from '../../domain/channel.ts'
 import { refuseReservedName } from '../../domain/reserved-name.ts';
 import { parseRangeBelow, parseVersion } from '../../domain/version.ts';
 import { applicationSettingsOf } from '../applications/application-settings.ts';
-import { withOwnChannel } from './commit-release.ts';
-import { chooseDisplayName, type ProductName } from './display-name.ts';
 import {
   olderWanted,
   type PreparedArtifact,
   prepareArtifact,
   refuseUnusedKeys,
-} from './prepare-artifact.ts';
-
+} from '../files/prepare-artifact.ts';
+import { readEarlier, signedOnly } from '../files/read-earlier.ts';
+import { withOwnChannel } from './commit-release.ts';
+import { chooseDisplayName, type ProductName } from './display-name.ts';
 import { publishArtifacts } from './publish-artifacts.ts';
 import type { PublishDeps, PublishRequest, PublishResult } from './publish-request.ts';
-import { readEarlier, signedOnly } from './read-earlier.ts';
 import { admit } from './read-publish-state.ts';
 import { rezipArtifacts } from './rezip/rezip-artifact.ts';
 

@@ -13,14 +13,9 @@ import type { OfferRight } from '../../catalog/trust/trust.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { parseVersion } from '../../domain/version.ts';
-import {
-  type Admission,
-  admitToChannel,
-  offersOf,
-  refuseRemoved,
-} from '../channels/channel-rules.ts';
-import { continued, type Holding, noDraft } from '../drafts/draft-rules.ts';
-import { unsignedOffer } from '../trust/unsigned-offer.ts';
+import { type Admission, admitToChannel, offersOf, refuseRemoved } from '../offer/channel-rules.ts';
+import { continued, type Holding, noDraft } from '../offer/draft-rules.ts';
+import { unsignedOffer } from '../offer/unsigned-offer.ts';
 import { findMade } from './find-made.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { addsFiles, wasListed } from './refuse-other-bytes.ts';

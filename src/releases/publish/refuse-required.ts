@@ -5,9 +5,9 @@ import { AppError } from '../../core/errors.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import type { Requirement } from '../../domain/signing-facts.ts';
 import { applicationSettingsOf } from '../applications/application-settings.ts';
+import { OLDER_MAX } from '../files/prepare-artifact.ts';
+import { type EarlierReleases, readEarlier } from '../files/read-earlier.ts';
 import { findDifferences, isConcerned, refuseFindings } from './preflight.ts';
-import { OLDER_MAX } from './prepare-artifact.ts';
-import { type EarlierReleases, readEarlier } from './read-earlier.ts';
 
 /**
  * Applies the rules of an application to a whole release before a channel first offers it: other publishers may have

@@ -2,8 +2,8 @@ import { ensureUploaded } from '../../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../../catalog/change.ts';
 import { factsOf } from '../../domain/companion.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { createByteLimit } from './byte-limit.ts';
-import type { HashedArtifact, HashedFile, PublishProgress } from './hash-artifacts.ts';
+import { createByteLimit } from '../files/byte-limit.ts';
+import type { HashedArtifact, HashedFile, PublishProgress } from '../files/hash-artifacts.ts';
 
 /** Uploads the files of a build. */
 

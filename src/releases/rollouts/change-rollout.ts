@@ -16,7 +16,7 @@ import {
 import { AppError } from '../../core/errors.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
-import { haveSamePlan, type RequestedRollout, startRollout } from './start-rollout.ts';
+import { haveSamePlan, type RequestedRollout, startRollout } from '../offer/start-rollout.ts';
 
 export type RolloutAction =
   /** Starts another plan now; a percentage is a plan of one step. */

@@ -3,7 +3,7 @@ import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { statementDigest } from '../../catalog/trust/channel-role.ts';
 import { AppError } from '../../core/errors.ts';
-import { openDraft } from '../drafts/open-draft.ts';
+import { openDraft } from '../publish/open-draft.ts';
 import type { PublishResult } from '../publish/publish-request.ts';
 import type { SignedRelease, WaitingRelease } from './sign-draft.ts';
 

@@ -37,7 +37,7 @@ import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import { incomplete, noDraft } from '../drafts/draft-rules.ts';
+import { incomplete, noDraft } from '../offer/draft-rules.ts';
 
 /**
  * Collects the signatures of a release that waits for them. Each person signs the next version of the channel's role,

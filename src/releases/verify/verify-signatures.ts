@@ -10,7 +10,7 @@ import {
 } from '../../domain/minisign.ts';
 import type { Release } from '../../domain/release.ts';
 import { MINISIGN } from '../../domain/signature.ts';
-import type { HashedArtifact } from '../publish/hash-artifacts.ts';
+import type { HashedArtifact } from '../files/hash-artifacts.ts';
 
 /** The result of verifying the Tauri signatures of a publish. */
 export interface SignatureReport {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createEdCheck, type EdCheck } from '../../core/ed25519.ts';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
 import {
@@ -11,8 +12,7 @@ import {
 import { findEmbeddedSignature, parseEdSignatureBytes } from '../../domain/ed-signature.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { SparklePublicKey } from '../../domain/sparkle-key.ts';
-import type { HashedArtifact } from '../publish/hash-artifacts.ts';
-import { createEdCheck, type EdCheck } from './ed25519.ts';
+import type { HashedArtifact } from '../files/hash-artifacts.ts';
 
 /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle as clients do. */
 

@@ -9,10 +9,10 @@ import {
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
-import { refuseForgottenYank } from '../channels/channel-rules.ts';
-import { discardDrafts } from '../drafts/discard-draft.ts';
 import { type ForeseenUpdate, foreseeUpdates } from '../forecast/foresee-updates.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
+import { refuseForgottenYank } from '../offer/channel-rules.ts';
+import { discardDrafts } from './discard-draft.ts';
 import { editStatus, type StatusVerb } from './edit-status.ts';
 
 export type { StatusVerb } from './edit-status.ts';

@@ -5,7 +5,7 @@ import {
   withdrawnBytes,
 } from '../../../src/catalog/documents/revision-size.ts';
 import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
-import { startRollout } from '../../../src/releases/rollouts/start-rollout.ts';
+import { startRollout } from '../../../src/releases/offer/start-rollout.ts';
 import { refuseExcess } from '../../../src/store/sequence/json.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { offerOf } from './large-revision.ts';

@@ -16,7 +16,7 @@ import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import type { Trust } from '../../../src/catalog/trust/trust.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { commitRoot, type RootChange, signRoot } from '../../../src/features/trust/change-root.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import type { PublishResult } from '../../../src/releases/publish/publish-request.ts';
 import {
   readWaiting,

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTrust } from '../../../src/catalog/trust/create-trust.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import { renewFreshness } from '../../../src/catalog/trust/signing.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { readWaiting, signWaiting } from '../../../src/releases/trust/sign-draft.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import type { World } from '../memory/live-catalog.ts';

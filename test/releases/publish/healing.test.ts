@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { artifactsPrefix, manifestKey } from '../../../src/catalog/keys.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { createWorld, offered, POLL_MS, type World } from '../../catalog/memory/live-catalog.ts';
 import { killedAtCommit } from '../../support/faulty-store.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeCatalog } from '../../../src/catalog/change.ts';
+import { readEarlier } from '../../../src/releases/files/read-earlier.ts';
 import { publishRelease } from '../../../src/releases/publish/publish-release.ts';
-import { readEarlier } from '../../../src/releases/publish/read-earlier.ts';
 import { ensureConforming } from '../../../src/store/conformance-probe.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createNewestKnown } from '../../../src/store/sequence/newest-known.ts';

@@ -2,10 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import {
-  hashArtifacts,
-  type PublishProgress,
-} from '../../../src/releases/publish/hash-artifacts.ts';
+import { hashArtifacts, type PublishProgress } from '../../../src/releases/files/hash-artifacts.ts';
 import { uploadArtifacts } from '../../../src/releases/publish/upload-artifacts.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';

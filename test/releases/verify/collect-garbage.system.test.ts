@@ -9,8 +9,8 @@ import {
 } from '../../../src/catalog/keys.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
-import { hashFile } from '../../../src/releases/publish/hash-file.ts';
+import { hashFile } from '../../../src/releases/files/hash-file.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { collectGarbage } from '../../../src/releases/verify/collect-garbage.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createDryRunStore } from '../../../src/store/dry-run-store.ts';

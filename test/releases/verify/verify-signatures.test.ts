@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseTarget } from '../../../src/domain/target.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { isValidSignature } from '../../../src/releases/verify/verify-signatures.ts';

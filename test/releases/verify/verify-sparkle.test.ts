@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BuiltDocument } from '../../../src/builds/build-output.ts';
 import { parseTarget } from '../../../src/domain/target.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import type { Artifact, Release } from '../../../src/domain/release.ts';
 import { parseZsync } from '../../../src/domain/zsync.ts';
-import { makeZsync } from '../../../src/releases/publish/make-zsync.ts';
+import { makeZsync } from '../../../src/releases/files/make-zsync.ts';
 import type { ProtocolRequest } from '../../../src/updaters/protocol.ts';
 import { zsync } from '../../../src/updaters/zsync/zsync.ts';
 import { elf } from '../../builds/materialize.ts';

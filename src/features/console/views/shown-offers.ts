@@ -3,13 +3,13 @@ import type { ChannelView } from '../../../domain/channel.ts';
 import { isForAllClients } from '../../../domain/decide-update.ts';
 import type { Offer } from '../../../domain/offer.ts';
 import { inRange, parseVersion, type Version, versionText } from '../../../domain/version.ts';
-import { type ChangedChannels, viewChannels } from '../../../releases/channels/view-channels.ts';
 import {
   answers,
   newestFirst,
   targetsOf,
   versionsOf,
 } from '../../../releases/forecast/foresee-updates.ts';
+import { type ChangedChannels, viewChannels } from '../../../releases/forecast/view-channels.ts';
 import type { Replacement } from '../answers.ts';
 
 /**

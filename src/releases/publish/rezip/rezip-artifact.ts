@@ -11,9 +11,9 @@ import { createTemporaryDirectory } from '../../../core/temporary-directory.ts';
 import { type Blockmap, missingBytes, parseBlockmap } from '../../../domain/blockmap.ts';
 import { BLOCKMAP } from '../../../domain/companion.ts';
 import { findArtifact, type Release } from '../../../domain/release.ts';
-import type { PublishProgress } from '../hash-artifacts.ts';
-import { hashFile } from '../hash-file.ts';
-import { createBlockCutter } from '../make-blockmap.ts';
+import type { PublishProgress } from '../../files/hash-artifacts.ts';
+import { hashFile } from '../../files/hash-file.ts';
+import { createBlockCutter } from '../../files/make-blockmap.ts';
 import { repackZip } from './repack-zip.ts';
 
 /** Repacks the zips for macOS of a build, so that the clients of electron-updater download less of the next update. */

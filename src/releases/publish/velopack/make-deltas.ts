@@ -14,8 +14,12 @@ import {
 import { DELTA } from '../../../domain/companion.ts';
 import { type Artifact, findArtifact, type Release } from '../../../domain/release.ts';
 import { mayUpdateFrom } from '../../../domain/version.ts';
+import {
+  type HashedArtifact,
+  hashCompanion,
+  type PublishProgress,
+} from '../../files/hash-artifacts.ts';
 import type { SeenChecks } from '../../forecast/seen-checks.ts';
-import { type HashedArtifact, hashCompanion, type PublishProgress } from '../hash-artifacts.ts';
 import { makeDelta } from './make-delta.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Channels } from '../../catalog/change.ts';
 import { channelEntries } from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import type { ListedRequest } from '../list/listed-release.ts';
-import { withoutDraft } from './draft-rules.ts';
+import { withoutDraft } from '../offer/draft-rules.ts';
 
 /** Drafts that were removed from their channels. */
 export interface Discarded {

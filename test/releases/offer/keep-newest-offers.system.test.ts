@@ -5,7 +5,7 @@ import { readRevision } from '../../../src/catalog/read.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
 import type { ChannelSettings } from '../../../src/releases/channels/channel-settings.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
 import { collectGarbage } from '../../../src/releases/verify/collect-garbage.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';

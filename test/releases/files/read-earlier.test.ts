@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manifestSequence } from '../../../src/catalog/sequences.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { readEarlier } from '../../../src/releases/publish/read-earlier.ts';
+import { readEarlier } from '../../../src/releases/files/read-earlier.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readManifest } from '../../../src/catalog/read.ts';
-import { targetsJson } from '../../../src/releases/drafts/draft-rules.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
+import { targetsJson } from '../../../src/releases/offer/draft-rules.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
-import { ALL, createScene } from './draft-scene.ts';
+import { ALL, createScene } from '../publish/draft-scene.ts';
 
 describe('drafts and the rules of channels', () => {
   let scene: Awaited<ReturnType<typeof createScene>>;

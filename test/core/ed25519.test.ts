@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEdCheck } from '../../../src/releases/verify/ed25519.ts';
-import { rounds } from '../../support/rounds.ts';
-import { isAcceptedBySparkle, makeSparkleKey } from '../../support/sparkle-key.ts';
-import { WEAK_ED_KEYS } from '../../support/weak-ed-keys.ts';
+import { createEdCheck } from '../../src/core/ed25519.ts';
+import { rounds } from '../support/rounds.ts';
+import { isAcceptedBySparkle, makeSparkleKey } from '../support/sparkle-key.ts';
+import { WEAK_ED_KEYS } from '../support/weak-ed-keys.ts';
 
 /** Ed25519 in chunks, held against Node's own and against RFC 8032. */
 

@@ -11,7 +11,7 @@ import {
 import type { ManifestReference } from '../../catalog/read.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Target, targetName } from '../../domain/target.ts';
-import type { Admission } from '../channels/channel-rules.ts';
+import type { Admission } from './channel-rules.ts';
 
 /** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseZsync } from '../../../src/domain/zsync.ts';
-import { hasZsync, makeZsync } from '../../../src/releases/publish/make-zsync.ts';
+import { hasZsync, makeZsync } from '../../../src/releases/files/make-zsync.ts';
 import { seededBytes } from '../../support/electron-build.ts';
 import { hasProgram } from '../../support/programs.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';

@@ -5,7 +5,7 @@ import { readRevision } from '../../../src/catalog/read.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../../src/domain/platform.ts';
 import { parseTarget, targetName } from '../../../src/domain/target.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { truncate } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hashFile } from '../../../src/releases/publish/hash-file.ts';
+import { hashFile } from '../../../src/releases/files/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../../support/release.ts';
 
 describe('hashFile', () => {

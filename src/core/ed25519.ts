@@ -9,7 +9,7 @@ import {
   negate,
   ORDER,
   readNumber,
-} from '../../core/ed25519-point.ts';
+} from './ed25519-point.ts';
 
 /**
  * Verifies Ed25519 signatures of files of any size (RFC 8032, section 5.1.7).

@@ -2,15 +2,15 @@ import { catalogState, type WriterDeps } from '../../catalog/change.ts';
 import { readCatalog } from '../../catalog/find-revision.ts';
 import { parseApplicationName, parseChannelName } from '../../domain/channel.ts';
 import { parseVersion } from '../../domain/version.ts';
-import type { Admission } from '../channels/channel-rules.ts';
-import { commitRelease, planVerified } from '../publish/commit-release.ts';
-import { type PublishResult, publishOf } from '../publish/publish-request.ts';
-import { readEarlier } from '../publish/read-earlier.ts';
-import { admit } from '../publish/read-publish-state.ts';
+import { readEarlier } from '../files/read-earlier.ts';
+import type { Admission } from '../offer/channel-rules.ts';
+import type { Holding } from '../offer/draft-rules.ts';
 import { NO_SIGNATURES } from '../verify/verify-signatures.ts';
 import { NO_ED_SIGNATURES } from '../verify/verify-sparkle.ts';
 import { createSignatureCheck } from '../verify/verify-stored-signatures.ts';
-import type { Holding } from './draft-rules.ts';
+import { commitRelease, planVerified } from './commit-release.ts';
+import { type PublishResult, publishOf } from './publish-request.ts';
+import { admit } from './read-publish-state.ts';
 
 interface OpenRequest
   extends Omit<Admission, 'create'>,

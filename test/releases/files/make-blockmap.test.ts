@@ -5,10 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Blockmap, coverageOf, renderBlockmap } from '../../../src/domain/blockmap.ts';
-import {
-  createBlockCheck,
-  createBlockCutter,
-} from '../../../src/releases/publish/make-blockmap.ts';
+import { createBlockCheck, createBlockCutter } from '../../../src/releases/files/make-blockmap.ts';
 import { seededBytes } from '../../support/electron-build.ts';
 import made from './app-builder-lib-blockmaps.json' with { type: 'json' };
 import { mappedBytes } from './mapped-bytes.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OfferJson } from '../../../src/catalog/documents/revision-document.ts';
 import { inRange, parseRange, parseVersion, representatives } from '../../../src/domain/version.ts';
-import { refuseStranding } from '../../../src/releases/publish/refuse-stranding.ts';
+import { refuseStranding } from '../../../src/releases/offer/refuse-stranding.ts';
 import { rounds } from '../../support/rounds.ts';
 import { offerJson } from '../offer-json.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createByteLimit } from '../../../src/releases/publish/byte-limit.ts';
+import { createByteLimit } from '../../../src/releases/files/byte-limit.ts';
 
 const LIMIT = { bytes: 100, count: 4 };
 

@@ -20,11 +20,7 @@ import {
   type Version,
   versionText,
 } from '../../domain/version.ts';
-import {
-  type RequestedRollout,
-  type RolloutStart,
-  startRollout,
-} from '../rollouts/start-rollout.ts';
+import { type RequestedRollout, type RolloutStart, startRollout } from './start-rollout.ts';
 
 /** Rules about the releases that a channel accepts. Every commit runs these checks on the state that it changes. */
 

@@ -1,6 +1,6 @@
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { type ChannelView, inheritedNames } from '../../domain/channel.ts';
-import type { ChannelStates } from '../forecast/compare-channels.ts';
+import type { ChannelStates } from './compare-channels.ts';
 
 /** The channels of an application after a change, by name. */
 export type ChangedChannels = ChannelStates['after'];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../../src/catalog/read.ts';
-import { targetsJson } from '../../../src/releases/drafts/draft-rules.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
+import { targetsJson } from '../../../src/releases/offer/draft-rules.ts';
 import { killedAtCommit } from '../../support/faulty-store.ts';
 import { publish } from '../../support/release.ts';
 import { ALL, createScene, expecting, MINUTE } from './draft-scene.ts';
