@@ -157,6 +157,47 @@ function violationOf({ from, to, isTypeOnly }: Omit<Import, 'isLater'>): string 
   return isAllowed ? undefined : `${from} imports ${to}, but ${room} must not: ${rule.because}`;
 }
 
+/** Rooms whose folders still import each other. A room that is untied leaves this list, and none joins it. */
+const TIED = ['builds', 'catalog', 'server'];
+
+/** The folder of a room in which a file is, or the file itself when it stands beside the folders. */
+const folderOf = (file: string): string =>
+  file
+    .split('/')
+    .slice(0, roomOf(file).split('/').length + 2)
+    .join('/');
+
+/** For each loop of folders in a room: two imports of which each needs the other folder, perhaps through others. */
+function loopsOf(among: readonly Import[]): readonly string[] {
+  const inside = among.filter(
+    ({ from, to }) => roomOf(from) === roomOf(to) && folderOf(from) !== folderOf(to),
+  );
+  const importsFrom = new Map<string, Import[]>();
+  for (const each of inside) {
+    const folder = folderOf(each.from);
+    importsFrom.set(folder, [...(importsFrom.get(folder) ?? []), each]);
+  }
+  /** The last import of a way from one folder to another one. */
+  const wayTo = (folder: string, target: string): Import | undefined => {
+    const seen = new Set([folder]);
+    for (const reached of seen) {
+      for (const each of importsFrom.get(reached) ?? []) {
+        if (folderOf(each.to) === target) return each;
+        seen.add(folderOf(each.to));
+      }
+    }
+    return undefined;
+  };
+  return inside.flatMap(({ from, to }) => {
+    const back = folderOf(from) < folderOf(to) && wayTo(folderOf(to), folderOf(from));
+    return back
+      ? [
+          `${from} imports ${to}, and ${back.from} imports ${back.to}: the folders of a room form no loop. Move what both need into one of the two, or into a folder below both.`,
+        ]
+      : [];
+  });
+}
+
 /** Code that runs in a browser has the clock of its visitor, and no store: texts like keys are addresses there. */
 const isForBrowser = (file: string): boolean => file.includes('/browser/');
 
@@ -189,6 +230,14 @@ describe('which room may import which', () => {
     expect(circles).toEqual([]);
   });
 
+  it('the folders of a room do not import each other in a loop', () => {
+    expect(loopsOf(imports.filter(({ from }) => !TIED.includes(roomOf(from))))).toEqual([]);
+    const tied = TIED.filter(
+      (room) => loopsOf(imports.filter(({ from }) => roomOf(from) === room)).length > 0,
+    );
+    expect(tied, 'a room without a loop must leave the list').toEqual(TIED);
+  });
+
   it('every import leads to a file', () => {
     const known = new Set([...sources, ...scripts]);
     const local = imports.filter(({ to }) => /^(src|scripts)\/.*\.ts$/.test(to));
@@ -207,6 +256,16 @@ describe('which room may import which', () => {
     expect(wrong('src/server/x.ts', 'src/features/contact/x.ts')).toMatch(/without any feature/);
     expect(wrong('src/newroom/x.ts', 'src/core/errors.ts')).toMatch(/without a rule/);
     expect(wrong('src/app.ts', 'src/server.ts')).toMatch(/server/);
+    const imported = (from: string, to: string) => ({ from, to, isTypeOnly: true, isLater: false });
+    const there = imported('src/releases/a/x.ts', 'src/releases/b/y.ts');
+    const through = imported('src/releases/b/z.ts', 'src/releases/c.ts');
+    const back = imported('src/releases/c.ts', 'src/releases/a/x.ts');
+    expect(loopsOf([there, through])).toEqual([]);
+    expect(loopsOf([there, through, back])[0]).toMatch(
+      'a/x.ts imports src/releases/b/y.ts, and src/releases/c.ts imports src/releases/a/x.ts',
+    );
+    const elsewhere = imported('src/features/a/x/f.ts', 'src/features/b/y/f.ts');
+    expect(loopsOf([elsewhere, imported(elsewhere.to, elsewhere.from)])).toEqual([]);
   });
 });
 
