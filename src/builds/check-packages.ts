@@ -1,9 +1,9 @@
 import { identityName } from '../domain/release.ts';
 import type { BuiltArtifact, BuiltDocument, SkippedFile } from './build-output.ts';
-import type { Draft } from './draft.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
+import type { Draft } from './unfinished.ts';
 
 /** Checks that concern all packages of a build. */
 

@@ -9,11 +9,11 @@ import {
 import { compareVersions, tryParseVersion, versionText } from '../domain/version.ts';
 import { otherVersionInside, readNupkg } from './archive/nupkg.ts';
 import type { SkippedFile } from './build-output.ts';
-import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
+import type { Draft } from './unfinished.ts';
 
 /**
  * Deltas of Squirrel and Velopack: `App-1.1.0-delta.nupkg` turns the full package of an older version into

@@ -24,9 +24,8 @@ import {
   refuseTwoOfOneName,
 } from './check-packages.ts';
 import { parsePathArgument } from './descriptor.ts';
-import { createDraft, type Draft, finishDraft } from './draft.ts';
-import { attachFeed } from './electron/attach-feed.ts';
 import { isFeedName } from './electron/feed.ts';
+import { attachFeed } from './electron-feed/attach-feed.ts';
 import { identify } from './identify.ts';
 import { refusal } from './refusal.ts';
 import { isRehashed } from './rehash.ts';
@@ -39,6 +38,7 @@ import {
   refuseEmptyInstaller,
 } from './sidecar.ts';
 import { describeFile, type SourceFile } from './source-file.ts';
+import { createDraft, type Draft, finishDraft } from './unfinished.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
 

@@ -4,7 +4,6 @@ import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts
 import { addEdSignature, readEdSignature } from './appcast/ed-signature.ts';
 import type { BuiltFile, SkippedFile } from './build-output.ts';
 import { attachDelta, deltaNamesOf, isDeltaName } from './delta.ts';
-import type { Draft } from './draft.ts';
 import { readBlockmap, readEmbeddedBlockmap } from './electron/blockmap.ts';
 import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
@@ -14,6 +13,7 @@ import { isRehashed } from './rehash.ts';
 import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri/tauri-signature.ts';
+import type { Draft } from './unfinished.ts';
 import { attachZsync } from './zsync.ts';
 
 /**

@@ -2,10 +2,10 @@ import { readPlainFile } from '../core/plain-file.ts';
 import { ZSYNC } from '../domain/companion.ts';
 import { parseZsync, ZSYNC_BYTES_MAX } from '../domain/zsync.ts';
 import type { SkippedFile } from './build-output.ts';
-import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
 import { brokenFile } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
+import type { Draft } from './unfinished.ts';
 
 /**
  * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to the draft of its AppImage. Publishing compares the SHA-1 in

@@ -1,8 +1,8 @@
 import type { BuiltDocument, SkippedFile } from '../build-output.ts';
-import type { Draft } from '../draft.ts';
 import { otherVersionIn } from '../name-version.ts';
 import { refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
+import type { Draft } from '../unfinished.ts';
 import { type AppcastSource, isAppcastPart } from './appcast-source.ts';
 import { attachAppcast } from './attach-appcast.ts';
 

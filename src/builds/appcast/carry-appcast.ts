@@ -7,10 +7,10 @@ import {
 } from '../../domain/carried-document.ts';
 import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
 import type { BuiltDocument } from '../build-output.ts';
-import type { Draft } from '../draft.ts';
 import type { FeedEntry } from '../electron/feed.ts';
-import { addressedName, publishAs } from '../electron/signed-feed.ts';
+import { addressedName, publishAs } from '../electron-feed/signed-feed.ts';
 import { refusal } from '../refusal.ts';
+import type { Draft } from '../unfinished.ts';
 import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
 import type { AppcastSource } from './appcast-source.ts';
 import { listedVersion } from './appcast-version.ts';

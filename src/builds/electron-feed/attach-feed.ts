@@ -6,12 +6,12 @@ import {
 } from '../../domain/squirrel-version.ts';
 import type { BuiltDocument, SkippedFile } from '../build-output.ts';
 import { isDeltaName } from '../delta.ts';
-import type { Draft } from '../draft.ts';
+import { type FeedEntry, readFeed } from '../electron/feed.ts';
 import { archInName } from '../infer.ts';
 import { otherVersionIn } from '../name-version.ts';
 import { brokenFile, refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
-import { type FeedEntry, readFeed } from './feed.ts';
+import type { Draft } from '../unfinished.ts';
 import { carrySigned, isElsewhere } from './signed-feed.ts';
 import { stateCompanion, stateDraft } from './state-entry.ts';
 

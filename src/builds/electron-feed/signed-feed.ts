@@ -4,11 +4,11 @@ import { CARRIED_BYTES_MAX, parseUpdateInfoName } from '../../domain/carried-doc
 import type { Platform } from '../../domain/platform.ts';
 import { versionsInName } from '../../domain/version-in-name.ts';
 import type { BuiltDocument } from '../build-output.ts';
-import type { Draft } from '../draft.ts';
+import type { Feed, FeedEntry } from '../electron/feed.ts';
 import { checkFilename } from '../filename.ts';
 import { refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
-import type { Feed, FeedEntry } from './feed.ts';
+import type { Draft } from '../unfinished.ts';
 
 /**
  * Signed update documents of electron-builder. The signature covers the address of every file. So the service stores

@@ -3,10 +3,10 @@ import type { UpdaterFacts } from '../../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../../domain/os-version.ts';
 import { proveSignedLater } from '../authenticode/signed-later.ts';
 import type { StatedDigest } from '../build-output.ts';
-import type { Draft, DraftCompanion } from '../draft.ts';
+import type { Feed, FeedEntry } from '../electron/feed.ts';
 import { brokenFile, changedFile, refusal } from '../refusal.ts';
 import { isRehashed } from '../rehash.ts';
-import type { Feed, FeedEntry } from './feed.ts';
+import type { Draft, DraftCompanion } from '../unfinished.ts';
 
 /** Adds the statements of a feed's entry to the file that the entry describes. */
 
