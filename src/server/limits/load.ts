@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../core/errors.ts';
-import type { App } from '../deps.ts';
 
 /** Load shedding: refusing requests while this process has more work than it can do. */
 export interface Load {
@@ -59,7 +59,10 @@ export function createLoad(
 export const UNLIMITED: Load = { isTooMuch: () => false, stop: () => {} };
 
 /** Refuses the requests of a scope with 503 `overloaded` while there is too much load. */
-export function shedLoad(scope: App, load: Pick<Load, 'isTooMuch'>): void {
+export function shedLoad(
+  scope: Pick<FastifyInstance, 'addHook'>,
+  load: Pick<Load, 'isTooMuch'>,
+): void {
   scope.addHook('onRequest', (_request, _reply, done) => {
     done(load.isTooMuch() ? overloaded() : undefined);
   });
