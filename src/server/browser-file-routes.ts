@@ -6,7 +6,7 @@ import { LASTING } from '../answers/answer.ts';
 import { AppError } from '../core/errors.ts';
 import type { BrowserFile, BrowserFiles } from '../web/browser-files.ts';
 import type { App } from './deps.ts';
-import { type SharedAnswer, sendShared, shareAnswer } from './http/shared-answer.ts';
+import { type SharedAnswer, sendShared, shareAnswer } from './http/fast/shared-answer.ts';
 import { type Load, shedLoad } from './limits/load.ts';
 
 export interface BrowserFileDeps {

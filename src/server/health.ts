@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Catalog } from '../catalog/memory/catalog.ts';
 import type { Clock } from '../core/clock.ts';
 import type { App } from './deps.ts';
-import { prepareHeaders } from './http/prepared-headers.ts';
+import { prepareHeaders } from './http/fast/prepared-headers.ts';
 
 interface HealthDeps {
   readonly catalog: Pick<Catalog, 'health'>;

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { readOwner } from '../../scripts/maintaining/owner-text.ts';
 import { PROJECT, readProjectFile as read } from '../../scripts/maintaining/project-files.ts';
 import { CHECKOUT, SETUP_NODE } from '../../src/features/init/pinned.ts';
-import { internalsOf } from '../../src/server/http/node-internals.ts';
+import { internalsOf } from '../../src/server/limits/node-internals.ts';
 
 /** The workflows, as far as they can be checked without GitHub. `scripts.system.test.ts` runs their scripts. */
 

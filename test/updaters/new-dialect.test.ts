@@ -7,7 +7,7 @@ import { createByteAnswers } from '../../src/server/bytes/byte-answers.ts';
 import type { App } from '../../src/server/deps.ts';
 import { registerFeeds } from '../../src/server/feeds/feed.ts';
 import { createFeeds } from '../../src/server/feeds/feed-handler.ts';
-import { buildBase } from '../../src/server/http/base-server.ts';
+import { buildBase } from '../../src/server/set-up/base-server.ts';
 import { PROTOCOLS } from '../../src/updaters/registry.ts';
 import { release, setStatus } from '../server/support.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -10,7 +10,7 @@ import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { BODY_BYTES_MAX } from '../http/body-limits.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
-import { count, sendUncached } from '../http/send-answer.ts';
+import { count, sendUncached } from '../http/fast/send-answer.ts';
 import { optional, parseAll, word } from '../http/validation.ts';
 
 /** The route that desktop clients ask for an update. */

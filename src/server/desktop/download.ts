@@ -9,7 +9,7 @@ import { parseClientVersion, versionText } from '../../domain/version.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
-import { count, sendUncached } from '../http/send-answer.ts';
+import { count, sendUncached } from '../http/fast/send-answer.ts';
 import { optional, parseAll, word } from '../http/validation.ts';
 
 /** The route behind a download button. */

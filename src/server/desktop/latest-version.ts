@@ -13,7 +13,7 @@ import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { etagOf } from '../http/conditional.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
-import { sendAnswered } from '../http/send-answer.ts';
+import { sendAnswered } from '../http/fast/send-answer.ts';
 import { optional, parseAll, word } from '../http/validation.ts';
 
 /** The route from which a website gets the latest version and its downloads. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { cacheControl } from '../../answers/answer.ts';
 import type { Access } from '../access/access.ts';
 import { etagOf, forbidCaching, matchesEtag } from '../http/conditional.ts';
-import { type SharedAnswer, sendShared, shareAnswer } from '../http/shared-answer.ts';
+import { type SharedAnswer, sendShared, shareAnswer } from '../http/fast/shared-answer.ts';
 import { docsPage } from './docs-page.ts';
 import { createDocuments, DOCUMENT_TYPES } from './documents.ts';
 import { RELOAD_WITH_TOKEN } from './reload-with-token.ts';

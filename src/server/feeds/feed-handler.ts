@@ -10,7 +10,7 @@ import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf } from '../http/conditional.ts';
-import { sendAnswered } from '../http/send-answer.ts';
+import { sendAnswered } from '../http/fast/send-answer.ts';
 import { createRecentDownloads, type RecentDownloads } from './recent-downloads.ts';
 import { sendFile } from './send-file.ts';
 

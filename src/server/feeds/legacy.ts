@@ -16,7 +16,7 @@ import type {
 } from '../../updaters/legacy/legacy-address.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { count, sendUncached } from '../http/send-answer.ts';
+import { count, sendUncached } from '../http/fast/send-answer.ts';
 import { requestOf, stringsOf } from './feed.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
 

@@ -3,7 +3,7 @@ import type { CountedDownload, FileAnswer } from '../../answers/files/answer-fil
 import { noSuchRange } from '../bytes/byte-answers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { OPEN_HEADERS } from '../http/cors.ts';
-import { sendUncached } from '../http/send-answer.ts';
+import { sendUncached } from '../http/fast/send-answer.ts';
 import type { RecentDownloads } from './recent-downloads.ts';
 
 interface FileSenderDeps extends Pick<RouteDeps, 'bytes' | 'usage'> {

@@ -1,6 +1,6 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FORGERY_HEADER } from '../access/forgery-header.ts';
+import { FORGERY_HEADER } from './forgery-header.ts';
 
 /** CORS: the rules for the requests that a page may send from a browser. They depend on the origin of the page. */
 

@@ -7,8 +7,8 @@ import { AppError } from '../../core/errors.ts';
 import type { Connections } from '../limits/connections.ts';
 import type { Load } from '../limits/load.ts';
 import type { AccessLogSettings } from './access-log.ts';
-import type { AnswerMemory } from './answer-memory.ts';
 import { BODY_BYTES_MAX } from './body-limits.ts';
+import type { AnswerMemory } from './fast/answer-memory.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 

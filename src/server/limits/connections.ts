@@ -8,9 +8,9 @@ import {
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { nodeInternals } from '../http/node-internals.ts';
 import { Connection, type CutReason, HIGH_WATER_MARK_BYTES } from './connection.ts';
 import { createMemoryBudget } from './memory-budget.ts';
+import { nodeInternals } from './node-internals.ts';
 import { createSlowReaders, READING_RULES, type ReadingRules } from './slow-reader.ts';
 import { inCutOrder, SENDING_MEASURED_EVERY_MS } from './slow-sender.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
-import { nodeInternals } from '../http/node-internals.ts';
 import type { Connection } from './connection.ts';
+import { nodeInternals } from './node-internals.ts';
 
 /**
  * Cuts clients that read an answer too slowly, and connections that are idle for too long.

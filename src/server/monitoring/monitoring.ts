@@ -9,7 +9,7 @@ import {
   type SharedAnswer,
   sendShared,
   shareAnswer,
-} from '../http/shared-answer.ts';
+} from '../http/fast/shared-answer.ts';
 import { type Load, shedLoad } from '../limits/load.ts';
 import type { Status } from '../status/status.ts';
 import { STATUS_CACHE } from '../status/status-answer.ts';

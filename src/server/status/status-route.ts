@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../http/error-responses.ts';
-import { createBriefAnswers, sendShared, shareAnswer } from '../http/shared-answer.ts';
+import { createBriefAnswers, sendShared, shareAnswer } from '../http/fast/shared-answer.ts';
 import type { Status } from './status.ts';
 import { renderStatus, STATUS_CACHE, STATUS_PATH, statusAnswerSchema } from './status-answer.ts';
 

@@ -7,7 +7,7 @@ import type { RouteDeps } from '../deps.ts';
 import { createRecentDownloads } from '../feeds/recent-downloads.ts';
 import { sendFile } from '../feeds/send-file.ts';
 import { etagOf } from '../http/conditional.ts';
-import { sendAnswered } from '../http/send-answer.ts';
+import { sendAnswered } from '../http/fast/send-answer.ts';
 import { word } from '../http/validation.ts';
 import { type Load, shedLoad } from '../limits/load.ts';
 import { tufOperations } from './tuf-operations.ts';

@@ -3,7 +3,7 @@ import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../http/error-responses.ts';
-import { createBriefAnswers, sendShared, shareAnswer } from '../http/shared-answer.ts';
+import { createBriefAnswers, sendShared, shareAnswer } from '../http/fast/shared-answer.ts';
 import { unknownApplication, word } from '../http/validation.ts';
 import {
   type LiveMetricsSource,

@@ -10,7 +10,7 @@ import { registerDownload } from '../../../src/server/desktop/download.ts';
 import { registerLatestVersion } from '../../../src/server/desktop/latest-version.ts';
 import { registerFeeds } from '../../../src/server/feeds/feed.ts';
 import { createFeeds } from '../../../src/server/feeds/feed-handler.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
+import { buildBase } from '../../../src/server/set-up/base-server.ts';
 import type { UsageCounter } from '../../../src/usage/usage-counter.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

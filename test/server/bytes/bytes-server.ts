@@ -6,8 +6,8 @@ import { AppError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { createByteAnswers } from '../../../src/server/bytes/byte-answers.ts';
 import type { App } from '../../../src/server/deps.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
 import { createConnections } from '../../../src/server/limits/connections.ts';
+import { buildBase } from '../../../src/server/set-up/base-server.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectReader, ObjectStore } from '../../../src/store/object-store.ts';
 

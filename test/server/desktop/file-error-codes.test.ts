@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/core/system.ts';
 import { createByteAnswers } from '../../../src/server/bytes/byte-answers.ts';
 import type { App } from '../../../src/server/deps.ts';
 import { registerFiles } from '../../../src/server/desktop/file.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
+import { buildBase } from '../../../src/server/set-up/base-server.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createTestService } from '../../support/service.ts';
 import { createBreakableStore, createErrorLedger, get } from '../support.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/server/deps.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
+import { buildBase } from '../../../src/server/set-up/base-server.ts';
 import { createFixedClock } from '../../support/clock.ts';
 import { rounds } from '../../support/rounds.ts';
 

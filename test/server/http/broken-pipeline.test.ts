@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../support/service.ts';
+import { usesUndocumented } from '../limits/node-parts.ts';
 import { CHECK_UPDATE } from '../support.ts';
 import { requestText } from './flood.ts';
-import { usesUndocumented } from './node-parts.ts';
 
 const LIVEZ = requestText('GET', '/livez');
 const CHECK = requestText(

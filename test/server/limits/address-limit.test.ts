@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { isAppError } from '../../../src/core/errors.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
 import { normalizeForwardedFor } from '../../../src/server/http/forwarded-for.ts';
 import { createAddressLimit, networkOf } from '../../../src/server/limits/address-limit.ts';
+import { buildBase } from '../../../src/server/set-up/base-server.ts';
 
 describe('the network of an address', () => {
   it.each([

@@ -8,9 +8,9 @@ import { connectionLimits } from '../../../src/server/limits/connection-limits.t
 import { READING_RULES } from '../../../src/server/limits/slow-reader.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { closeAll, openMany, openSilent, requestText } from '../http/flood.ts';
-import { usesUndocumented } from '../http/node-parts.ts';
 import { exchange } from '../http/raw-client.ts';
 import { CHECK_UPDATE, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';
+import { usesUndocumented } from './node-parts.ts';
 
 const MAX = 40;
 const HEAD = `POST ${CHECK_UPDATE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;

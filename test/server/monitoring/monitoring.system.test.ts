@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
 import type { App } from '../../../src/server/deps.ts';
 import { collectDocuments } from '../../../src/server/documentation/documents.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
 import { registerCors } from '../../../src/server/http/cors.ts';
 import { problemSchema } from '../../../src/server/http/error-responses.ts';
 import {
@@ -16,6 +15,7 @@ import {
   overviewAnswerSchema,
 } from '../../../src/server/monitoring/monitoring-answer.ts';
 import { createMonitoringUpstream } from '../../../src/server/monitoring/upstream.ts';
+import { buildBase } from '../../../src/server/set-up/base-server.ts';
 import { catalogComponents } from '../../../src/server/status/components.ts';
 import { createStatus } from '../../../src/server/status/status.ts';
 import { createWorld, STALE_MAX_MS, type World } from '../../catalog/memory/live-catalog.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isAppError } from '../../../core/errors.ts';
 import { ACCOUNTS } from '../../../server/access/error-codes.ts';
-import { FORGERY_HEADER } from '../../../server/access/forgery-header.ts';
 import type { App } from '../../../server/deps.ts';
 import { errorResponses } from '../../../server/http/error-responses.ts';
+import { FORGERY_HEADER } from '../../../server/http/forgery-header.ts';
 import { sessionEnded } from '../identity-errors.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';

@@ -1,7 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../../core/errors.ts';
-import { FORGERY_HEADER } from '../../../server/access/forgery-header.ts';
+import { FORGERY_HEADER } from '../../../server/http/forgery-header.ts';
 import type { ClientPlatform } from '../sessions/session-document.ts';
 import type { CookieSettings } from './accounts-deps.ts';
 

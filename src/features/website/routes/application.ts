@@ -10,7 +10,7 @@ import { isAppError } from '../../../core/errors.ts';
 import { type Arch, PLATFORMS } from '../../../domain/platform.ts';
 import type { VisitorMachine } from '../../../domain/visitor-machine.ts';
 import type { App } from '../../../server/deps.ts';
-import { sharePage } from '../../../server/http/shared-answer.ts';
+import { sharePage } from '../../../server/http/fast/shared-answer.ts';
 import { word } from '../../../server/http/validation.ts';
 import { ASKED_HINTS, MACHINE_HEADERS, visitorMachine } from '../../../server/visitor-machine.ts';
 import type { PageSubject } from '../../../web/site.ts';

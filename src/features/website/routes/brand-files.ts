@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LASTING } from '../../../answers/answer.ts';
 import type { App } from '../../../server/deps.ts';
+import { sendShared, sharePage } from '../../../server/http/fast/shared-answer.ts';
 import { SECURITY_HEADERS } from '../../../server/http/security-headers.ts';
-import { sendShared, sharePage } from '../../../server/http/shared-answer.ts';
 import {
   type Color,
   colorText,

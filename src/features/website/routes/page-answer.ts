@@ -4,8 +4,8 @@ import { type LatestQuery, seeLatest } from '../../../answers/latest-version/lis
 import type { SharedAnswers } from '../../../answers/shared-answers.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../../domain/channel.ts';
 import type { RouteDeps } from '../../../server/deps.ts';
+import { type SharedAnswer, sendShared } from '../../../server/http/fast/shared-answer.ts';
 import { SECURITY_HEADERS } from '../../../server/http/security-headers.ts';
-import { type SharedAnswer, sendShared } from '../../../server/http/shared-answer.ts';
 import type { BrowserFiles } from '../../../web/browser-files.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../../web/site.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cacheControl } from '../../../answers/answer.ts';
 import type { App } from '../../../server/deps.ts';
-import { sharePage } from '../../../server/http/shared-answer.ts';
+import { sharePage } from '../../../server/http/fast/shared-answer.ts';
 import { word } from '../../../server/http/validation.ts';
 import type { ApplicationAndChannel, PageSubject } from '../../../web/site.ts';
 import { type ChangelogQuery, listChangelog } from '../list-changelog.ts';

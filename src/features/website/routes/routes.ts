@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createSharedAnswers } from '../../../answers/shared-answers.ts';
 import type { BrowserFileDeps } from '../../../server/browser-file-routes.ts';
 import type { App, RouteDeps } from '../../../server/deps.ts';
-import type { SharedAnswer } from '../../../server/http/shared-answer.ts';
+import type { SharedAnswer } from '../../../server/http/fast/shared-answer.ts';
 import { type Load, shedLoad } from '../../../server/limits/load.ts';
 import type { BrowserFiles } from '../../../web/browser-files.ts';
 import type { Site } from '../../../web/site.ts';

@@ -1,6 +1,10 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { App } from '../../../server/deps.ts';
-import { createBriefAnswers, sendShared, sharePage } from '../../../server/http/shared-answer.ts';
+import {
+  createBriefAnswers,
+  sendShared,
+  sharePage,
+} from '../../../server/http/fast/shared-answer.ts';
 import type { Status } from '../../../server/status/status.ts';
 import { STATUS_CACHE, STATUS_PATH, timeText } from '../../../server/status/status-answer.ts';
 import type { Site } from '../../../web/site.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../../../../src/core/errors.ts';
 import { systemClock } from '../../../../src/core/system.ts';
 import { type PageRouteDeps, pageRoutes } from '../../../../src/features/website/routes/routes.ts';
-import { acceptPrepared } from '../../../../src/server/http/prepared-answer.ts';
+import { acceptPrepared } from '../../../../src/server/http/fast/prepared-answer.ts';
 import { compileValidator } from '../../../../src/server/http/validation.ts';
 import { UNLIMITED } from '../../../../src/server/limits/load.ts';
 import { createMemoryStore } from '../../../../src/store/memory.ts';

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type HeaderRecord, TEXT_MAX } from '../../answers/answer.ts';
-import type { Clock } from '../../core/clock.ts';
-import { etagOf, matchesEtag } from './conditional.ts';
-import { OPEN_HEADERS } from './cors.ts';
+import { type HeaderRecord, TEXT_MAX } from '../../../answers/answer.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { etagOf, matchesEtag } from '../conditional.ts';
+import { OPEN_HEADERS } from '../cors.ts';
 import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
 
 /**

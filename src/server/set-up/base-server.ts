@@ -2,26 +2,26 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { App } from '../deps.ts';
-import type { Connections } from '../limits/connections.ts';
-import { measureRequests } from '../metrics/metrics.ts';
-import { createAccessLog } from './access-log.ts';
-import { createAnswerMemory } from './answer-memory.ts';
-import { type NoteRequest, noteRequests } from './answered-requests.ts';
+import { createAccessLog } from '../http/access-log.ts';
+import { type NoteRequest, noteRequests } from '../http/answered-requests.ts';
 import {
   acceptExpectations,
   closeAfterLastAnswer,
   holdAnswers,
   refusalOf,
-} from './connection-hooks.ts';
-import { createAddressReader, normalizeForwarded } from './forwarded-for.ts';
-import { acceptJson, discardUnread } from './json-body.ts';
-import { acceptPrepared } from './prepared-answer.ts';
-import { createDateText } from './prepared-headers.ts';
-import { sendProblem } from './problem.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
-import { type ServerSettings, serverOptions } from './server-options.ts';
-import { answerUnknown } from './unknown.ts';
-import { compileSerializer, compileValidator } from './validation.ts';
+} from '../http/connection-hooks.ts';
+import { createAnswerMemory } from '../http/fast/answer-memory.ts';
+import { acceptPrepared } from '../http/fast/prepared-answer.ts';
+import { createDateText } from '../http/fast/prepared-headers.ts';
+import { createAddressReader, normalizeForwarded } from '../http/forwarded-for.ts';
+import { acceptJson, discardUnread } from '../http/json-body.ts';
+import { sendProblem } from '../http/problem.ts';
+import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import { type ServerSettings, serverOptions } from '../http/server-options.ts';
+import { answerUnknown } from '../http/unknown.ts';
+import { compileSerializer, compileValidator } from '../http/validation.ts';
+import type { Connections } from '../limits/connections.ts';
+import { measureRequests } from '../metrics/metrics.ts';
 
 /**
  * A server with the hooks and limits that all routes share, and without routes.

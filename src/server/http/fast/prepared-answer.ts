@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { HeaderRecord } from '../../answers/answer.ts';
-import type { Connections } from '../limits/connections.ts';
-import { overloaded } from '../limits/load.ts';
+import type { HeaderRecord } from '../../../answers/answer.ts';
+import type { Connections } from '../../limits/connections.ts';
+import { overloaded } from '../../limits/load.ts';
 import { type OwnHeaders, type PreparedHeaders, writeHead } from './prepared-headers.ts';
 
 /** Answers of the routes that clients ask millions of times a day. */

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { App } from '../../../src/server/deps.ts';
-import { buildBase } from '../../../src/server/http/base-server.ts';
-import { prepareHeaders } from '../../../src/server/http/prepared-headers.ts';
-import { createConnections } from '../../../src/server/limits/connections.ts';
-import { createFixedClock } from '../../support/clock.ts';
-import { usesUndocumented } from './node-parts.ts';
+import type { App } from '../../../../src/server/deps.ts';
+import { prepareHeaders } from '../../../../src/server/http/fast/prepared-headers.ts';
+import { createConnections } from '../../../../src/server/limits/connections.ts';
+import { buildBase } from '../../../../src/server/set-up/base-server.ts';
+import { createFixedClock } from '../../../support/clock.ts';
+import { usesUndocumented } from '../../limits/node-parts.ts';
 
 const PREPARED = prepareHeaders({ 'content-type': 'text/plain; charset=utf-8' });
 const HEADERS = PREPARED.record;

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/core/system.ts';
-import { createMemoryStore } from '../../../src/store/memory.ts';
-import type { ObjectStore } from '../../../src/store/object-store.ts';
-import { createFixedClock } from '../../support/clock.ts';
-import { createTestService, type TestService } from '../../support/service.ts';
-import { createSwitchedLoad } from '../support.ts';
+import { systemClock } from '../../../../src/core/system.ts';
+import { createMemoryStore } from '../../../../src/store/memory.ts';
+import type { ObjectStore } from '../../../../src/store/object-store.ts';
+import { createFixedClock } from '../../../support/clock.ts';
+import { createTestService, type TestService } from '../../../support/service.ts';
+import { createSwitchedLoad } from '../../support.ts';
 
 /** Compares a service that repeats answers from its memory with a service whose routes answer every request. */
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Answer, Answered, Counted, HeaderRecord } from '../../answers/answer.ts';
-import type { UsageCounter } from '../../usage/usage-counter.ts';
-import { OPEN_HEADERS } from './cors.ts';
+import type { Answer, Answered, Counted, HeaderRecord } from '../../../answers/answer.ts';
+import type { UsageCounter } from '../../../usage/usage-counter.ts';
+import { OPEN_HEADERS } from '../cors.ts';
 import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
 import { type SharedAnswer, sendShared } from './shared-answer.ts';
 

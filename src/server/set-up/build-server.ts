@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { App } from '../deps.ts';
 import { collectDocuments, type DocumentSettings } from '../documentation/documents.ts';
+import { registerCors } from '../http/cors.ts';
+import type { ServerSettings } from '../http/server-options.ts';
 import type { Load } from '../limits/load.ts';
 import { buildBase } from './base-server.ts';
-import { registerCors } from './cors.ts';
-import type { ServerSettings } from './server-options.ts';
 
 interface ServerDeps {
   readonly metrics: Registry;

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { HeaderRecord } from '../../answers/answer.ts';
-import type { Clock } from '../../core/clock.ts';
-import { nodeInternals } from './node-internals.ts';
-import { DATA_SECURITY_HEADERS } from './security-headers.ts';
+import type { HeaderRecord } from '../../../answers/answer.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { nodeInternals } from '../../limits/node-internals.ts';
+import { DATA_SECURITY_HEADERS } from '../security-headers.ts';
 
 /** Headers that many answers share: checked and joined once, and then written as one text. */
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { bodyBytes } from '../../answers/answer.ts';
-import { ADDRESS_LENGTH_MAX, withoutPersonal } from '../../answers/no-cache.ts';
-import type { Connections } from '../limits/connections.ts';
-import type { NoteRequest } from './answered-requests.ts';
-import { countHosts, hasTooManyHeaders } from './connection-hooks.ts';
-import { normalizeForwarded } from './forwarded-for.ts';
-import { hasBody } from './json-body.ts';
+import { bodyBytes } from '../../../answers/answer.ts';
+import { ADDRESS_LENGTH_MAX, withoutPersonal } from '../../../answers/no-cache.ts';
+import type { Connections } from '../../limits/connections.ts';
+import type { NoteRequest } from '../answered-requests.ts';
+import { countHosts, hasTooManyHeaders } from '../connection-hooks.ts';
+import { normalizeForwarded } from '../forwarded-for.ts';
+import { hasBody } from '../json-body.ts';
+import { requestIdOf } from '../request-id.ts';
 import { writePrepared } from './prepared-answer.ts';
-import { requestIdOf } from './request-id.ts';
 import { answerFor, type SharedAnswer } from './shared-answer.ts';
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rounds } from '../../support/rounds.ts';
-import { LATEST_VERSION, release, setStatus } from '../support.ts';
+import { rounds } from '../../../support/rounds.ts';
+import { LATEST_VERSION, release, setStatus } from '../../support.ts';
 import {
   countRouted,
   expectSame,

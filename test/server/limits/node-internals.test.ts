@@ -1,7 +1,7 @@
 import { createServer, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { internalsOf, nodeInternals } from '../../../src/server/http/node-internals.ts';
+import { internalsOf, nodeInternals } from '../../../src/server/limits/node-internals.ts';
 
 describe('the undocumented parts of Node', () => {
   it('are used in the versions that the tests run with, and in no newer one', () => {

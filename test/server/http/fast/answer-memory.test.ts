@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildBase } from '../../../src/server/http/base-server.ts';
-import { prepareHeaders } from '../../../src/server/http/prepared-headers.ts';
-import { shareAnswer } from '../../../src/server/http/shared-answer.ts';
-import { createConnections } from '../../../src/server/limits/connections.ts';
-import { PROTOCOLS } from '../../../src/updaters/registry.ts';
-import { createFixedClock } from '../../support/clock.ts';
-import { buildPackages, publishPackages } from '../../support/nupkg-build.ts';
-import { LATEST_VERSION, release, setStatus } from '../support.ts';
+import { prepareHeaders } from '../../../../src/server/http/fast/prepared-headers.ts';
+import { shareAnswer } from '../../../../src/server/http/fast/shared-answer.ts';
+import { createConnections } from '../../../../src/server/limits/connections.ts';
+import { buildBase } from '../../../../src/server/set-up/base-server.ts';
+import { PROTOCOLS } from '../../../../src/updaters/registry.ts';
+import { createFixedClock } from '../../../support/clock.ts';
+import { buildPackages, publishPackages } from '../../../support/nupkg-build.ts';
+import { LATEST_VERSION, release, setStatus } from '../../support.ts';
 import {
   answerTo,
   countRouted,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSharedAnswers } from '../../../src/answers/shared-answers.ts';
-import { type SharedAnswer, shareAnswer } from '../../../src/server/http/shared-answer.ts';
+import { createSharedAnswers } from '../../../../src/answers/shared-answers.ts';
+import { type SharedAnswer, shareAnswer } from '../../../../src/server/http/fast/shared-answer.ts';
 
 const HEADERS = { 'content-type': 'text/plain', 'cache-control': 'no-cache' };
 const from = (view: object, artifact?: object) => ({ view, artifact });

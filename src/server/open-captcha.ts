@@ -1,6 +1,6 @@
-import { OUTSIDE_PROBE_INTERVAL_MS, type Part, type PartDeps } from '../part.ts';
-import { type Captcha, createCaptcha } from './captcha.ts';
-import type { CaptchaSettings } from './settings.ts';
+import { type Captcha, createCaptcha } from './captcha/captcha.ts';
+import type { CaptchaSettings } from './captcha/settings.ts';
+import { OUTSIDE_PROBE_INTERVAL_MS, type Part, type PartDeps } from './part.ts';
 
 interface CaptchaPartDeps extends Pick<PartDeps, 'log' | 'reportOutcome'> {
   readonly config: CaptchaSettings;
