@@ -3,7 +3,7 @@ import type { BuiltArtifact, BuiltDocument, SkippedFile } from './build-output.t
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
-import type { Draft } from './unfinished.ts';
+import type { Unfinished } from './unfinished.ts';
 
 /** Checks that concern all packages of a build. */
 
@@ -13,11 +13,11 @@ import type { Draft } from './unfinished.ts';
  */
 export function refuseForgottenVersion(
   sources: readonly SourceFile[],
-  drafts: readonly Draft[],
+  packages: readonly Unfinished[],
   version: string,
 ): void {
-  if (drafts.some(({ package: { file } }) => containsVersion(file.name, version))) return;
-  const found = drafts.find(({ package: { file } }) => file.statement === null)?.package.file;
+  if (packages.some(({ package: { file } }) => containsVersion(file.name, version))) return;
+  const found = packages.find(({ package: { file } }) => file.statement === null)?.package.file;
   const others = sources.flatMap(({ name, statement }) =>
     statement === null ? (otherVersionIn(name, version) ?? []) : [],
   );
@@ -32,18 +32,18 @@ export function refuseForgottenVersion(
  * Drops an `.appx` beside an `.msix` for the same target. Both have the same format, and a release has one file for
  * each target and format.
  */
-export function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
+export function dropOlderPackages(packages: Map<string, Unfinished>): SkippedFile[] {
   const skipped: SkippedFile[] = [];
-  for (const [path, { package: own }] of drafts) {
+  for (const [path, { package: own }] of packages) {
     if (own.file.statement !== null || !/\.appx(bundle)?$/i.test(own.file.name)) continue;
-    const newer = [...drafts.values()].find(
+    const newer = [...packages.values()].find(
       ({ package: other }) =>
         identityName(other) === identityName(own) && /\.msix(bundle)?$/i.test(other.file.name),
     );
     if (newer === undefined) continue;
     const { name } = newer.package.file;
     skipped.push({ path, reason: `${name} is the package for ${own.platform}-${own.arch}` });
-    drafts.delete(path);
+    packages.delete(path);
   }
   return skipped;
 }

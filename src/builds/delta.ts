@@ -13,7 +13,7 @@ import { checkFilename } from './filename.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
-import type { Draft } from './unfinished.ts';
+import type { Unfinished } from './unfinished.ts';
 
 /**
  * Deltas of Squirrel and Velopack: `App-1.1.0-delta.nupkg` turns the full package of an older version into
@@ -35,14 +35,14 @@ export function deltaNamesOf(packageName: string): readonly string[] {
 }
 
 /**
- * Adds a delta to the draft of the full package beside it.
+ * Adds a delta to the full package beside it.
  *
  * @returns why the delta was not used; undefined when it was
  * @throws AppError `invalid_artifact` for a delta that the publisher named and that cannot be used
  */
 export async function attachDelta(
   delta: SourceFile,
-  drafts: ReadonlyMap<string, Draft>,
+  packages: ReadonlyMap<string, Unfinished>,
   version: string,
 ): Promise<SkippedFile | undefined> {
   const { path, name, size } = delta;
@@ -52,20 +52,20 @@ export async function attachDelta(
   };
   const other = otherVersionIn(name, version);
   if (other !== undefined) return skip(`it is of version ${other}, not ${version}`);
-  const draft = fullPackageOf(delta, drafts);
-  if (draft === undefined) {
+  const unfinished = fullPackageOf(delta, packages);
+  if (unfinished === undefined) {
     return skip(`the full package that it belongs to is not published: ${fullNameOf(name)}`);
   }
   const inside = await readNupkg(path);
   if (inside === undefined) return skip('it is not a NuGet package. Build again');
   const wrong = otherVersionInside(inside, version);
   if (wrong !== undefined) return skip(`it is of version ${wrong}, not ${version}`);
-  const { format, filename: full } = draft.package;
+  const { format, filename: full } = unfinished.package;
   const found = await findBase(delta, format === 'velopack' ? VELOPACK : SQUIRREL);
   if ('reason' in found) return { ...skip(found.reason), isLoss: true };
   const filename = checkFilename(path, full.replace(FULL_SUFFIX, '-delta.nupkg'));
   const { base } = found;
-  draft.companions.push({ kind: DELTA, base, path, filename, size, stated: [], facts: {} });
+  unfinished.companions.push({ kind: DELTA, base, path, filename, size, stated: [], facts: {} });
   return undefined;
 }
 
@@ -73,10 +73,15 @@ function fullNameOf(name: string): string {
   return name.replace(SUFFIX, '-full.nupkg');
 }
 
-function fullPackageOf(delta: SourceFile, drafts: ReadonlyMap<string, Draft>): Draft | undefined {
-  const draft = drafts.get(beside(delta, fullNameOf(delta.name)));
-  const isFull = draft !== undefined && FULL_SUFFIX.test(draft.package.filename);
-  return isFull && ['squirrel', 'velopack'].includes(draft.package.format) ? draft : undefined;
+function fullPackageOf(
+  delta: SourceFile,
+  packages: ReadonlyMap<string, Unfinished>,
+): Unfinished | undefined {
+  const unfinished = packages.get(beside(delta, fullNameOf(delta.name)));
+  const isFull = unfinished !== undefined && FULL_SUFFIX.test(unfinished.package.filename);
+  return isFull && ['squirrel', 'velopack'].includes(unfinished.package.format)
+    ? unfinished
+    : undefined;
 }
 
 /** A package that a feed lists. */

@@ -38,7 +38,7 @@ import {
   refuseEmptyInstaller,
 } from './sidecar.ts';
 import { describeFile, type SourceFile } from './source-file.ts';
-import { createDraft, type Draft, finishDraft } from './unfinished.ts';
+import { createUnfinished, finishPackage, type Unfinished } from './unfinished.ts';
 
 const SKIPPED_SHOWN_MAX = 20;
 
@@ -73,7 +73,7 @@ export async function readBuildOutput(request: {
   const appcasts = await readAppcasts(sources);
   const ofOthers = listedForOthers(appcasts, version);
   const platforms = platformsListed(appcasts, version);
-  const drafts = new Map<string, Draft>();
+  const packages = new Map<string, Unfinished>();
   for (const source of sources) {
     if (isSidecarName(source.name) || isFeed(source) || isAppcastPart(source)) continue;
     const other = source.statement === null ? ofOthers.get(source.path) : undefined;
@@ -86,21 +86,21 @@ export async function readBuildOutput(request: {
     if ('skip' in identified) {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
-      const draft = createDraft(identified);
+      const unfinished = createUnfinished(identified);
       if (identified.format === 'appimage') {
-        Object.assign(draft, await readEmbeddedFacts(source.path));
+        Object.assign(unfinished, await readEmbeddedFacts(source.path));
       }
-      drafts.set(source.path, draft);
+      packages.set(source.path, unfinished);
     }
   }
-  refuseForgottenVersion(sources, [...drafts.values()], version);
+  refuseForgottenVersion(sources, [...packages.values()], version);
   for (const source of sources.filter(({ name }) => isSidecarName(name))) {
-    const unused = await attachSidecar(source, drafts, version, rehash);
+    const unused = await attachSidecar(source, packages, version, rehash);
     if (unused !== undefined) skipped.push(unused);
   }
-  refuseUnknownNames(rehash, [...drafts.values()]);
+  refuseUnknownNames(rehash, [...packages.values()]);
   for (const source of sources.filter(isFeed)) {
-    const attached = await attachFeed(source, [...drafts.values()], version, rehash);
+    const attached = await attachFeed(source, [...packages.values()], version, rehash);
     if (attached.skipped !== undefined) skipped.push(attached.skipped);
     if (attached.signed !== undefined) signed.push(attached.signed);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
@@ -110,13 +110,13 @@ export async function readBuildOutput(request: {
       notes: described.notes ?? attached.releaseNotes ?? null,
     };
   }
-  const fromAppcasts = await attachAppcasts(appcasts, sources, [...drafts.values()], version);
+  const fromAppcasts = await attachAppcasts(appcasts, sources, [...packages.values()], version);
   skipped.push(...fromAppcasts.skipped);
   signed.push(...fromAppcasts.signed);
   described = { ...described, notes: described.notes ?? fromAppcasts.releaseNotes ?? null };
-  skipped.push(...dropOlderPackages(drafts));
-  for (const draft of drafts.values()) refuseEmptyInstaller(draft);
-  const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
+  skipped.push(...dropOlderPackages(packages));
+  for (const unfinished of packages.values()) refuseEmptyInstaller(unfinished);
+  const artifacts = [...packages.values()].map((unfinished) => finishPackage(unfinished, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   refuseTwoOfOneName(signed);
@@ -124,7 +124,7 @@ export async function readBuildOutput(request: {
     artifacts,
     skipped,
     signed,
-    withoutFeed: findWithoutFeed(drafts, sources),
+    withoutFeed: findWithoutFeed(packages, sources),
     staged,
     described,
   };
@@ -135,12 +135,12 @@ export async function readBuildOutput(request: {
  * `publish`.
  */
 function findWithoutFeed(
-  drafts: ReadonlyMap<string, Draft>,
+  packages: ReadonlyMap<string, Unfinished>,
   sources: readonly SourceFile[],
 ): string | undefined {
   const feeds = sources.filter((each) => isFeed(each) && /\.ya?ml$/i.test(each.name));
   const folders = new Set(feeds.map(({ path }) => dirname(path)));
-  return [...drafts.values()].find(
+  return [...packages.values()].find(
     ({ package: { file }, companions, facts }) =>
       file.statement === null &&
       (facts.blockMapSize !== undefined || companions.some(({ kind }) => kind === BLOCKMAP)) &&
@@ -149,8 +149,8 @@ function findWithoutFeed(
 }
 
 /** @throws AppError `invalid_request` for a file of `--rehash` that is not published */
-function refuseUnknownNames(rehash: readonly string[], drafts: readonly Draft[]): void {
-  const paths = drafts.flatMap(({ package: { file }, companions }) => [
+function refuseUnknownNames(rehash: readonly string[], packages: readonly Unfinished[]): void {
+  const paths = packages.flatMap(({ package: { file }, companions }) => [
     file.path,
     ...companions.map(({ path }) => path),
   ]);

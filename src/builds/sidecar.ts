@@ -13,7 +13,7 @@ import { isRehashed } from './rehash.ts';
 import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri/tauri-signature.ts';
-import type { Draft } from './unfinished.ts';
+import type { Unfinished } from './unfinished.ts';
 import { attachZsync } from './zsync.ts';
 
 /**
@@ -57,7 +57,7 @@ export async function findSidecars(
 }
 
 /**
- * Adds a sidecar to the draft of its package.
+ * Adds a sidecar to its package.
  *
  * @param rehash the names of files whose bytes the publisher accepts although a feed states others
  * @returns why the sidecar was not used; undefined when it was
@@ -65,15 +65,15 @@ export async function findSidecars(
  */
 export async function attachSidecar(
   sidecar: SourceFile,
-  drafts: ReadonlyMap<string, Draft>,
+  packages: ReadonlyMap<string, Unfinished>,
   version: string,
   rehash: readonly string[],
 ): Promise<SkippedFile | undefined> {
   const { path, name, statement } = sidecar;
-  if (isWebPackage(name)) return attachWebPackage(sidecar, drafts, version);
-  if (isDeltaName(name)) return attachDelta(sidecar, drafts, version);
-  const draft = drafts.get(path.replace(SUFFIX, ''));
-  if (draft === undefined) {
+  if (isWebPackage(name)) return attachWebPackage(sidecar, packages, version);
+  if (isDeltaName(name)) return attachDelta(sidecar, packages, version);
+  const unfinished = packages.get(path.replace(SUFFIX, ''));
+  if (unfinished === undefined) {
     const other = otherVersionIn(name, version);
     const reason =
       other === undefined
@@ -82,14 +82,15 @@ export async function attachSidecar(
     if (statement !== null) throw refusal(path, reason);
     return { path, reason };
   }
-  if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
-  const { file } = draft.package;
-  if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar, isRehashed(rehash, file.path));
+  if (/\.blockmap$/i.test(name)) return attachBlockmap(unfinished, sidecar);
+  const { file } = unfinished.package;
+  if (/\.zsync$/i.test(name))
+    return attachZsync(unfinished, sidecar, isRehashed(rehash, file.path));
   if (/\.edSignature$/i.test(name)) {
-    addEdSignature(path, file.name, draft.signatures, await readEdSignature(path, file));
+    addEdSignature(path, file.name, unfinished.signatures, await readEdSignature(path, file));
     return undefined;
   }
-  draft.signatures.push(await readTauriSignature(path, file.name, version));
+  unfinished.signatures.push(await readTauriSignature(path, file.name, version));
   return undefined;
 }
 
@@ -98,13 +99,13 @@ export async function attachSidecar(
  */
 async function attachWebPackage(
   sidecar: SourceFile,
-  drafts: ReadonlyMap<string, Draft>,
+  packages: ReadonlyMap<string, Unfinished>,
   version: string,
 ): Promise<SkippedFile | undefined> {
   const { path, name, size } = sidecar;
   const other = otherVersionIn(name, version);
   if (other !== undefined) return { path, reason: `it is of version ${other}, not ${version}` };
-  const installers = [...drafts.values()].filter(
+  const installers = [...packages.values()].filter(
     ({ package: { format, file } }) =>
       format === 'nsis-web' && dirname(file.path) === dirname(path),
   );
@@ -127,7 +128,7 @@ async function attachWebPackage(
 }
 
 /** @throws AppError `invalid_artifact` for a web installer without anything to install */
-export function refuseEmptyInstaller({ package: { format, file }, companions }: Draft): void {
+export function refuseEmptyInstaller({ package: { format, file }, companions }: Unfinished): void {
   if (format !== 'nsis-web' || companions.some(({ kind }) => kind === WEB_PACKAGE)) return;
   throw refusal(
     file.path,
@@ -135,18 +136,21 @@ export function refuseEmptyInstaller({ package: { format, file }, companions }: 
   );
 }
 
-async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {
+async function attachBlockmap(
+  unfinished: Unfinished,
+  sidecar: SourceFile,
+): Promise<SkippedFile | undefined> {
   const { path, size } = sidecar;
-  const { filename } = draft.package;
-  if (draft.facts.blockMapSize !== undefined) {
+  const { filename } = unfinished.package;
+  if (unfinished.facts.blockMapSize !== undefined) {
     return { path, reason: `${filename} has its block map inside, and clients use that one` };
   }
   if ((await readBlockmap(path)) === undefined) {
-    draft.hasUnreadableBlockmap = true;
+    unfinished.hasUnreadableBlockmap = true;
     return { path, reason: 'it is not a block map' };
   }
-  draft.readBlockmap = () => readBlockmap(path);
-  draft.companions.push({
+  unfinished.readBlockmap = () => readBlockmap(path);
+  unfinished.companions.push({
     kind: BLOCKMAP,
     path,
     filename: checkFilename(path, `${filename}.blockmap`),

@@ -10,12 +10,12 @@ import { containsVersion } from './name-version.ts';
 import { isAppArchive } from './tauri/tauri.ts';
 
 /** A package to which sidecars and feeds still add facts. */
-export interface Draft {
+export interface Unfinished {
   package: Package;
   minimumOsVersion: string | null;
   readonly stated: StatedDigest[];
   readonly signatures: ArtifactSignature[];
-  readonly companions: DraftCompanion[];
+  readonly companions: UnfinishedCompanion[];
   facts: UpdaterFacts;
   /** See {@link BuiltArtifact.readBlockmap}. */
   readBlockmap?: BuiltArtifact['readBlockmap'] | undefined;
@@ -25,14 +25,14 @@ export interface Draft {
 }
 
 /** A companion to which the feeds of its package still add facts. */
-export interface DraftCompanion extends BuiltCompanion {
+export interface UnfinishedCompanion extends BuiltCompanion {
   arch?: Arch;
   filename: string;
   readonly stated: StatedDigest[];
   facts: UpdaterFacts;
 }
 
-export function createDraft(identified: Package): Draft {
+export function createUnfinished(identified: Package): Unfinished {
   return {
     package: identified,
     minimumOsVersion: identified.minimumOsVersion,
@@ -44,10 +44,10 @@ export function createDraft(identified: Package): Draft {
 }
 
 /** @param version the version that is published */
-export function finishDraft(draft: Draft, version: string): BuiltArtifact {
-  const { file, platform, arch, format, filename } = draft.package;
+export function finishPackage(unfinished: Unfinished, version: string): BuiltArtifact {
+  const { file, platform, arch, format, filename } = unfinished.package;
   const { minimumOsVersion, stated, signatures, companions, facts, readBlockmap, unsignedBuild } =
-    draft;
+    unfinished;
   return {
     path: file.path,
     filename,
@@ -56,15 +56,15 @@ export function finishDraft(draft: Draft, version: string): BuiltArtifact {
     arch,
     format,
     hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
-    needsBlockmap: needsBlockmap(file, draft.package),
+    needsBlockmap: needsBlockmap(file, unfinished.package),
     ...(unsignedBuild === undefined ? {} : { unsignedBuild }),
     minimumOsVersion,
     stated,
     signatures,
     companions,
     facts,
-    readInside: () => readInsideFacts(draft.package),
+    readInside: () => readInsideFacts(unfinished.package),
     ...(readBlockmap === undefined ? {} : { readBlockmap }),
-    ...(draft.hasUnreadableBlockmap === true ? { hasUnreadableBlockmap: true } : {}),
+    ...(unfinished.hasUnreadableBlockmap === true ? { hasUnreadableBlockmap: true } : {}),
   };
 }

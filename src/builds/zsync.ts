@@ -5,10 +5,10 @@ import type { SkippedFile } from './build-output.ts';
 import { checkFilename } from './filename.ts';
 import { brokenFile } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
-import type { Draft } from './unfinished.ts';
+import type { Unfinished } from './unfinished.ts';
 
 /**
- * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to the draft of its AppImage. Publishing compares the SHA-1 in
+ * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to its AppImage. Publishing compares the SHA-1 in
  * the zsync file with the AppImage.
  *
  * @param isRehashed true when the publisher accepts the present bytes of the AppImage
@@ -17,12 +17,12 @@ import type { Draft } from './unfinished.ts';
  *   then refuse it
  */
 export async function attachZsync(
-  draft: Draft,
+  unfinished: Unfinished,
   sidecar: SourceFile,
   isRehashed: boolean,
 ): Promise<SkippedFile | undefined> {
   const { path, size } = sidecar;
-  const { file, filename, format } = draft.package;
+  const { file, filename, format } = unfinished.package;
   if (format !== 'appimage') return { path, reason: 'zsync files are served for AppImages only' };
   if (isRehashed) {
     return { path, reason: `publish makes its own, because of --rehash ${file.name}` };
@@ -42,8 +42,8 @@ export async function attachZsync(
       'remove it',
     );
   }
-  draft.stated.push({ algorithm: 'sha1', hex: zsync.sha1, statedIn: path });
-  draft.companions.push({
+  unfinished.stated.push({ algorithm: 'sha1', hex: zsync.sha1, statedIn: path });
+  unfinished.companions.push({
     kind: ZSYNC,
     path,
     filename: checkFilename(path, `${filename}.zsync`),

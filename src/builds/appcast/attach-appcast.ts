@@ -5,7 +5,7 @@ import type { BuiltDocument, SkippedFile } from '../build-output.ts';
 import { checkFilename } from '../filename.ts';
 import { refusal } from '../refusal.ts';
 import { beside, describeFile, type SourceFile } from '../source-file.ts';
-import type { Draft } from '../unfinished.ts';
+import type { Unfinished } from '../unfinished.ts';
 import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
 import { readAppcastNotes } from './appcast-notes.ts';
 import { type AppcastSource, platformOfAppcast } from './appcast-source.ts';
@@ -27,7 +27,7 @@ interface AttachedAppcast {
 const UNUSED = { signed: [], deltas: [] };
 
 /**
- * Adds signatures, bundle versions, minimum systems and deltas to the drafts of the files that the appcast lists for a
+ * Adds signatures, bundle versions, minimum systems and deltas to the packages of the files that the appcast lists for a
  * version. Publishing verifies the signatures later, because publishing reads every byte anyway.
  *
  * @throws AppError `invalid_artifact` when the appcast states another version or size for a file, lists a missing file,
@@ -35,12 +35,14 @@ const UNUSED = { signed: [], deltas: [] };
  */
 export async function attachAppcast(
   appcast: AppcastSource,
-  drafts: readonly Draft[],
+  packages: readonly Unfinished[],
   version: string,
 ): Promise<AttachedAppcast> {
   const { source, items } = appcast;
   const { path } = source;
-  const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
+  const near = packages.filter(
+    (unfinished) => dirname(unfinished.package.file.path) === dirname(path),
+  );
   const own = items.filter((item) => isOfVersion(item, version));
   if (own.length === 0) {
     refuseOtherVersion(path, items, near, version);
@@ -51,15 +53,15 @@ export async function attachAppcast(
   let used = 0;
   for (const item of own) {
     for (const enclosure of item.enclosures) {
-      const draft = findDraft(enclosure, near);
-      if (draft === undefined) {
+      const unfinished = findPackage(enclosure, near);
+      if (unfinished === undefined) {
         refuseMissing(appcast, enclosure, near);
         continue;
       }
       if (!isCarried) refuseInformational(path, item);
-      describe(path, item, enclosure, draft, version);
+      describe(path, item, enclosure, unfinished, version);
       if (enclosure === item.enclosures[0]) {
-        deltas.push(...(await attachDeltas(source, item, draft)));
+        deltas.push(...(await attachDeltas(source, item, unfinished)));
       }
       used += 1;
     }
@@ -68,7 +70,7 @@ export async function attachAppcast(
     return { ...UNUSED, skipped: { path, reason: 'it lists none of the published files' } };
   const releaseNotes = await readAppcastNotes(source, own);
   if (isCarried) {
-    const find = (enclosure: AppcastEnclosure) => findDraft(enclosure, near);
+    const find = (enclosure: AppcastEnclosure) => findPackage(enclosure, near);
     return { signed: carryAppcast(appcast, own, version, find), releaseNotes, deltas };
   }
   return {
@@ -90,9 +92,12 @@ function mayCarry(
   return signatures.length > 0 && !isShared;
 }
 
-function findDraft(enclosure: AppcastEnclosure, drafts: readonly Draft[]): Draft | undefined {
+function findPackage(
+  enclosure: AppcastEnclosure,
+  packages: readonly Unfinished[],
+): Unfinished | undefined {
   const name = fileNameOf(enclosure.url).normalize('NFC');
-  return drafts.find((draft) => draft.package.file.name.normalize('NFC') === name);
+  return packages.find((unfinished) => unfinished.package.file.name.normalize('NFC') === name);
 }
 
 /**
@@ -102,15 +107,15 @@ function findDraft(enclosure: AppcastEnclosure, drafts: readonly Draft[]): Draft
 function refuseOtherVersion(
   path: string,
   items: readonly AppcastItem[],
-  near: readonly Draft[],
+  near: readonly Unfinished[],
   version: string,
 ): void {
   for (const item of items) {
-    const draft = item.enclosures.map((each) => findDraft(each, near)).find(Boolean);
-    if (draft === undefined) continue;
+    const unfinished = item.enclosures.map((each) => findPackage(each, near)).find(Boolean);
+    if (unfinished === undefined) continue;
     throw refusal(
       path,
-      `it lists ${draft.package.file.name} as version ${listedVersion(item)}, not ${version}. Publish it as the version that it has, or write the appcast again.`,
+      `it lists ${unfinished.package.file.name} as version ${listedVersion(item)}, not ${version}. Publish it as the version that it has, or write the appcast again.`,
     );
   }
 }
@@ -119,11 +124,12 @@ function refuseOtherVersion(
 function refuseMissing(
   { source, signatures }: AppcastSource,
   { url, os }: AppcastEnclosure,
-  near: readonly Draft[],
+  near: readonly Unfinished[],
 ): void {
   const name = fileNameOf(url);
   const isElsewhere =
-    os !== undefined && near.every((draft) => draft.package.platform !== platformOfAppcast(os));
+    os !== undefined &&
+    near.every((unfinished) => unfinished.package.platform !== platformOfAppcast(os));
   if (isElsewhere || signatures.length > 0 || source.siblings.includes(name)) return;
   throw refusal(
     source.path,
@@ -146,26 +152,26 @@ function describe(
   path: string,
   item: AppcastItem,
   enclosure: AppcastEnclosure,
-  draft: Draft,
+  unfinished: Unfinished,
   version: string,
 ): void {
-  const { file, platform } = draft.package;
+  const { file, platform } = unfinished.package;
   checkLength(path, enclosure, file);
   if (enclosure.edSignature !== undefined) {
     const signature = parseEdSignature(path, file.name, enclosure.edSignature);
-    addEdSignature(path, file.name, draft.signatures, signature);
+    addEdSignature(path, file.name, unfinished.signatures, signature);
   }
   const bundleVersion = item.version === version ? undefined : item.version;
-  refuseTwoVersions(path, file.name, draft.facts.bundleVersion, bundleVersion);
-  draft.facts = {
-    ...draft.facts,
+  refuseTwoVersions(path, file.name, unfinished.facts.bundleVersion, bundleVersion);
+  unfinished.facts = {
+    ...unfinished.facts,
     ...(bundleVersion === undefined
       ? {}
       : { bundleVersion: short(path, 'version', bundleVersion, BUNDLE_VERSION_MAX) }),
     ...sparkleFacts(path, { ...item, ...enclosure }),
   };
   if (platform === 'linux' || item.minimumSystemVersion === undefined) return;
-  draft.minimumOsVersion ??= minimumOf(path, item.minimumSystemVersion);
+  unfinished.minimumOsVersion ??= minimumOf(path, item.minimumSystemVersion);
 }
 
 /**
@@ -232,13 +238,13 @@ function minimumOf(path: string, text: string): string {
 }
 
 /**
- * Adds an item's deltas to the draft of the file that these deltas produce. Leaves out deltas that are not beside the
+ * Adds an item's deltas to the file that these deltas produce. Leaves out deltas that are not beside the
  * appcast.
  */
 async function attachDeltas(
   appcast: SourceFile,
   { deltas }: AppcastItem,
-  draft: Draft,
+  unfinished: Unfinished,
 ): Promise<readonly string[]> {
   const { path, siblings } = appcast;
   const attached: string[] = [];
@@ -250,8 +256,8 @@ async function attachDeltas(
     checkLength(path, enclosure, file);
     const signatures = edSignature === undefined ? [] : [parseEdSignature(path, name, edSignature)];
     const filename = checkFilename(file.path, name);
-    if (draft.companions.some((each) => each.filename === filename)) continue;
-    draft.companions.push({
+    if (unfinished.companions.some((each) => each.filename === filename)) continue;
+    unfinished.companions.push({
       kind: DELTA,
       base: short(path, 'deltaFrom', deltaFrom, BUNDLE_VERSION_MAX),
       path: file.path,

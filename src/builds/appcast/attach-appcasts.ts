@@ -2,7 +2,7 @@ import type { BuiltDocument, SkippedFile } from '../build-output.ts';
 import { otherVersionIn } from '../name-version.ts';
 import { refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
-import type { Draft } from '../unfinished.ts';
+import type { Unfinished } from '../unfinished.ts';
 import { type AppcastSource, isAppcastPart } from './appcast-source.ts';
 import { attachAppcast } from './attach-appcast.ts';
 
@@ -21,7 +21,7 @@ interface AttachedAppcasts {
 export async function attachAppcasts(
   appcasts: readonly AppcastSource[],
   sources: readonly SourceFile[],
-  drafts: readonly Draft[],
+  packages: readonly Unfinished[],
   version: string,
 ): Promise<AttachedAppcasts> {
   const skipped: SkippedFile[] = [];
@@ -29,7 +29,7 @@ export async function attachAppcasts(
   const used = new Set<string>();
   let releaseNotes: string | undefined;
   for (const appcast of appcasts) {
-    const attached = await attachAppcast(appcast, drafts, version);
+    const attached = await attachAppcast(appcast, packages, version);
     if (attached.skipped !== undefined) skipped.push(attached.skipped);
     signed.push(...attached.signed);
     releaseNotes ??= attached.releaseNotes;

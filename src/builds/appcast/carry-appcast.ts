@@ -10,7 +10,7 @@ import type { BuiltDocument } from '../build-output.ts';
 import type { FeedEntry } from '../electron/feed.ts';
 import { addressedName, publishAs } from '../electron-feed/signed-feed.ts';
 import { refusal } from '../refusal.ts';
-import type { Draft } from '../unfinished.ts';
+import type { Unfinished } from '../unfinished.ts';
 import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
 import type { AppcastSource } from './appcast-source.ts';
 import { listedVersion } from './appcast-version.ts';
@@ -28,7 +28,7 @@ export function carryAppcast(
   { source, bytes, items, signatures }: AppcastSource,
   own: readonly AppcastItem[],
   version: string,
-  find: (enclosure: AppcastEnclosure) => Draft | undefined,
+  find: (enclosure: AppcastEnclosure) => Unfinished | undefined,
 ): readonly BuiltDocument[] {
   const { path } = source;
   if (bytes.length > CARRIED_BYTES_MAX) {
@@ -48,10 +48,10 @@ export function carryAppcast(
         elsewhere.push({ address: enclosure.url, name: entry.name });
         continue;
       }
-      const draft = find(enclosure);
+      const unfinished = find(enclosure);
       // When the appcast states a whole address, another job may publish the file.
-      if (draft !== undefined || entry.address === enclosure.url) {
-        publishAs(path, filename, entry, draft?.package.platform ?? 'macos', draft);
+      if (unfinished !== undefined || entry.address === enclosure.url) {
+        publishAs(path, filename, entry, unfinished?.package.platform ?? 'macos', unfinished);
       }
       lists.push(filename);
     }

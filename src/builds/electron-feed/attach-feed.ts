@@ -11,9 +11,9 @@ import { archInName } from '../infer.ts';
 import { otherVersionIn } from '../name-version.ts';
 import { brokenFile, refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
-import type { Draft } from '../unfinished.ts';
+import type { Unfinished } from '../unfinished.ts';
 import { carrySigned, isElsewhere } from './signed-feed.ts';
-import { stateCompanion, stateDraft } from './state-entry.ts';
+import { stateCompanion, statePackage } from './state-entry.ts';
 
 /** Checks packages against the feed of the build tool. */
 
@@ -39,7 +39,7 @@ interface AttachedFeed {
  */
 export async function attachFeed(
   source: SourceFile,
-  drafts: readonly Draft[],
+  packages: readonly Unfinished[],
   version: string,
   rehash: readonly string[],
 ): Promise<AttachedFeed> {
@@ -53,7 +53,9 @@ export async function attachFeed(
   if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
     throw brokenFile(path, `it is of version ${feed.version}, not ${version}`, 'remove it');
   }
-  const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
+  const near = packages.filter(
+    (unfinished) => dirname(unfinished.package.file.path) === dirname(path),
+  );
   const current = feed.entries.filter(
     (entry) =>
       isOfVersion(source, entry, version) &&
@@ -64,14 +66,14 @@ export async function attachFeed(
   const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);
   let used = 0;
   for (const entry of current) {
-    const draft = findDraft(entry, near);
+    const unfinished = findPackage(entry, near);
     const companion = findCompanion(entry, near);
     if (companion !== undefined) {
       stateCompanion({ path, feed, rehash }, entry, companion);
       used++;
-    } else if (draft !== undefined) {
-      if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
-      await stateDraft({ path, feed, rehash }, entry, draft);
+    } else if (unfinished !== undefined) {
+      if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, unfinished);
+      await statePackage({ path, feed, rehash }, entry, unfinished);
       used++;
     } else if (statement === null && !source.siblings.includes(entry.name) && !isCarried(entry)) {
       throw brokenFile(path, `it lists ${entry.name}, which is not there`, 'remove the feed');
@@ -81,7 +83,9 @@ export async function attachFeed(
     const { stagingPercentage, releaseName, releaseNotes } = feed;
     if (feed.signed !== undefined) {
       const find = (entry: FeedEntry) =>
-        findCompanion(entry, near) === undefined ? findDraft(entry, near) : ('companion' as const);
+        findCompanion(entry, near) === undefined
+          ? findPackage(entry, near)
+          : ('companion' as const);
       // The clients of a signed document apply its stagingPercentage themselves.
       const signed = carrySigned(source, feed.signed, feed, version, find);
       return { signed, releaseName, releaseNotes };
@@ -115,12 +119,12 @@ function isSameVersion(a: string, b: string): boolean {
  * that size. The names may differ, because electron-builder lists the name that GitHub would give the file
  * (`My-App-Setup-1.0.0.exe` for `My App Setup 1.0.0.exe`).
  */
-function findDraft(entry: FeedEntry, drafts: readonly Draft[]): Draft | undefined {
+function findPackage(entry: FeedEntry, packages: readonly Unfinished[]): Unfinished | undefined {
   const named = (key: (name: string) => string) =>
-    drafts.find((draft) => key(draft.package.file.name) === key(entry.name));
+    packages.find((unfinished) => key(unfinished.package.file.name) === key(entry.name));
   const found = named((name) => name.normalize('NFC')) ?? named(lettersOf);
   if (found !== undefined) return found;
-  const [only, ...others] = drafts.filter(
+  const [only, ...others] = packages.filter(
     ({ package: { file } }) =>
       file.size === entry.size &&
       suffixOf(file.name) === suffixOf(entry.name) &&
@@ -141,7 +145,7 @@ function suffixOf(name: string): string {
  * electron-builder lists only NSIS installers. When it lists a file that Slipway took for an installer of Squirrel, the
  * format is unclear, because both kinds of installers may have the same name.
  */
-function refuseSquirrel(path: string, { package: { file, format } }: Draft): void {
+function refuseSquirrel(path: string, { package: { file, format } }: Unfinished): void {
   if (format !== 'squirrel-setup' || file.statement?.format !== undefined) return;
   throw refusal(
     file.path,
@@ -149,8 +153,8 @@ function refuseSquirrel(path: string, { package: { file, format } }: Draft): voi
   );
 }
 
-function findCompanion(entry: FeedEntry, drafts: readonly Draft[]) {
-  return drafts
+function findCompanion(entry: FeedEntry, packages: readonly Unfinished[]) {
+  return packages
     .flatMap(({ companions }) => companions)
     .find((companion) => basename(companion.path) === entry.name);
 }

@@ -8,7 +8,7 @@ import type { Feed, FeedEntry } from '../electron/feed.ts';
 import { checkFilename } from '../filename.ts';
 import { refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
-import type { Draft } from '../unfinished.ts';
+import type { Unfinished } from '../unfinished.ts';
 
 /**
  * Signed update documents of electron-builder. The signature covers the address of every file. So the service stores
@@ -26,7 +26,7 @@ export function carrySigned(
   content: Uint8Array,
   feed: Feed,
   version: string,
-  find: (entry: FeedEntry) => Draft | 'companion' | undefined,
+  find: (entry: FeedEntry) => Unfinished | 'companion' | undefined,
 ): BuiltDocument {
   const audience = parseUpdateInfoName(name);
   if (audience === undefined || (audience.platform === 'linux' && audience.arch === null)) {
@@ -127,7 +127,7 @@ export function publishAs(
   filename: string,
   entry: FeedEntry,
   platform: Platform,
-  found: Draft | 'companion' | undefined,
+  found: Unfinished | 'companion' | undefined,
 ): void {
   if (found === undefined) {
     throw refusal(

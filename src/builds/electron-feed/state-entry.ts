@@ -6,7 +6,7 @@ import type { StatedDigest } from '../build-output.ts';
 import type { Feed, FeedEntry } from '../electron/feed.ts';
 import { brokenFile, changedFile, refusal } from '../refusal.ts';
 import { isRehashed } from '../rehash.ts';
-import type { Draft, DraftCompanion } from '../unfinished.ts';
+import type { Unfinished, UnfinishedCompanion } from '../unfinished.ts';
 
 /** Adds the statements of a feed's entry to the file that the entry describes. */
 
@@ -22,18 +22,23 @@ interface Stating {
  * @throws AppError `invalid_artifact` for a file of another size, unless it is the stated build that was signed later,
  *   or the publisher accepts its bytes
  */
-export async function stateDraft(stating: Stating, entry: FeedEntry, draft: Draft): Promise<void> {
+export async function statePackage(
+  stating: Stating,
+  entry: FeedEntry,
+  unfinished: Unfinished,
+): Promise<void> {
   const { path, feed } = stating;
-  const { file, format } = draft.package;
+  const { file, format } = unfinished.package;
   const digests = digestsOf(stating, entry, file.path);
-  if (hasStatedSize(entry, file) || isAccepted(stating, file.path)) draft.stated.push(...digests);
-  else await stateUnsignedBuild(stating, entry, draft);
+  if (hasStatedSize(entry, file) || isAccepted(stating, file.path))
+    unfinished.stated.push(...digests);
+  else await stateUnsignedBuild(stating, entry, unfinished);
   if (format === 'appimage' && !isAccepted(stating, file.path)) {
-    checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
+    checkMapSize(path, entry, file.path, unfinished.facts.blockMapSize);
   }
-  draft.facts = { ...draft.facts, ...rightsOf(entry) };
-  if (feed.minimumSystemVersion === undefined || draft.minimumOsVersion !== null) return;
-  draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
+  unfinished.facts = { ...unfinished.facts, ...rightsOf(entry) };
+  if (feed.minimumSystemVersion === undefined || unfinished.minimumOsVersion !== null) return;
+  unfinished.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, unfinished);
 }
 
 /**
@@ -44,7 +49,7 @@ export async function stateDraft(stating: Stating, entry: FeedEntry, draft: Draf
 export function stateCompanion(
   stating: Stating,
   entry: FeedEntry,
-  companion: DraftCompanion,
+  companion: UnfinishedCompanion,
 ): void {
   const { path } = stating;
   const isAcceptedFile = isAccepted(stating, companion.path);
@@ -76,8 +81,12 @@ function digestsOf(stating: Stating, entry: FeedEntry, file: string): readonly S
 }
 
 /** @throws AppError `invalid_artifact` for a file that is not the stated build, signed later */
-async function stateUnsignedBuild(stating: Stating, entry: FeedEntry, draft: Draft): Promise<void> {
-  const { file } = draft.package;
+async function stateUnsignedBuild(
+  stating: Stating,
+  entry: FeedEntry,
+  unfinished: Unfinished,
+): Promise<void> {
+  const { file } = unfinished.package;
   const sha512 = entry.digests.find(({ algorithm }) => algorithm === 'sha512')?.hex.toLowerCase();
   const isProgram = /\.exe$/i.test(file.name) && stating.feed.signed === undefined;
   if (entry.size === undefined || sha512 === undefined || !isProgram) {
@@ -85,12 +94,12 @@ async function stateUnsignedBuild(stating: Stating, entry: FeedEntry, draft: Dra
   }
   const build = { size: entry.size, sha512 };
   // Another channel's document states the same build.
-  if (isDeepStrictEqual(draft.unsignedBuild, build)) return;
+  if (isDeepStrictEqual(unfinished.unsignedBuild, build)) return;
   const proof = await proveSignedLater(file.path, build);
   if (typeof proof === 'string') throw otherBuild(stating, entry, file, proof);
-  draft.unsignedBuild = build;
+  unfinished.unsignedBuild = build;
   // Publishing reads the file again, and refuses it when it changed after the proof.
-  draft.stated.push({
+  unfinished.stated.push({
     algorithm: 'sha512',
     hex: proof.signedSha512,
     statedIn: stating.path,
@@ -137,10 +146,10 @@ function checkMapSize(
 /**
  * electron-builder states the version of the kernel. An artifact for macOS states the version of the product instead.
  */
-function minimumOf(path: string, text: string, draft: Draft): string {
+function minimumOf(path: string, text: string, unfinished: Unfinished): string {
   const kernel = parseOsVersion(text)?.join('.');
   const minimum =
-    draft.package.platform === 'macos' && kernel !== undefined
+    unfinished.package.platform === 'macos' && kernel !== undefined
       ? macosVersionOfDarwin(kernel)
       : kernel;
   if (minimum === undefined) {
