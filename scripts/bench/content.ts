@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Channels, registerApplication } from '../../src/catalog/change.ts';
+import { registerApplication } from '../../src/catalog/change.ts';
 import { manifestOf } from '../../src/catalog/documents/manifest-document.ts';
-import { offerJsonOf } from '../../src/catalog/documents/revision-document.ts';
+import { type Channels, offerJsonOf } from '../../src/catalog/documents/revision-document.ts';
 import { REVISION_BYTES_MAX, withdrawnBytes } from '../../src/catalog/documents/revision-size.ts';
 import { announceChange, findLastHint } from '../../src/catalog/following/hints.ts';
 import { artifactKey, artifactObject, manifestKey, revisionKey } from '../../src/catalog/keys.ts';

@@ -19,7 +19,7 @@ import { changedTargets } from './changed-targets.ts';
 import { manifestOf } from './documents/manifest-document.ts';
 import {
   type ChangeKind,
-  type ChannelJson,
+  type Channels,
   type OfferJson,
   type RevisionJson,
   SIGNED_REVISION_VERSION,
@@ -78,8 +78,6 @@ export interface WriterDeps extends AppendDeps {
   /** A catalog revision that a manifest names, with a number above the newest stored revision. */
   readonly named?: Announced | undefined;
 }
-
-export type Channels = Readonly<Record<string, ChannelJson>>;
 
 interface CatalogChange {
   readonly kind: ChangeKind;

@@ -1,10 +1,10 @@
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { newestTextFirst } from '../domain/version.ts';
-import type { Channels } from './change.ts';
 import type { DraftJson } from './documents/draft-document.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelEntries,
   type RevisionJson,
 } from './documents/revision-document.ts';

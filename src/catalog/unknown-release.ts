@@ -1,7 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import { didYouMean, known } from '../core/name-hint.ts';
-import type { Channels } from './change.ts';
-import { channelEntries } from './documents/revision-document.ts';
+import { type Channels, channelEntries } from './documents/revision-document.ts';
 import { draftSentence } from './draft-text.ts';
 import { channelsDrafting } from './list-drafts.ts';
 import { type ReaderDeps, readApplications } from './read.ts';

@@ -181,6 +181,8 @@ export const revisionSchema = z.object({
 
 export type RevisionJson = z.output<typeof revisionSchema>;
 export type ChannelJson = z.output<typeof channelSchema>;
+/** The channels of an application, by name. */
+export type Channels = Readonly<Record<string, ChannelJson>>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

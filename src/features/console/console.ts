@@ -1,6 +1,6 @@
 import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
-import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
+import type { WriterDeps } from '../../catalog/change.ts';
+import type { Channels, RevisionJson } from '../../catalog/documents/revision-document.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import type { Check } from '../../core/check.ts';

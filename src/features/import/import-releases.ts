@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { Channels } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import { readApplications, readRevision } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
 import { needsCreate } from '../../catalog/unknown-release.ts';

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type Channels,
-  changeCatalog,
-  registerApplication,
-  type WriterDeps,
-} from '../../catalog/change.ts';
-import type { OfferJson, RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { changeCatalog, registerApplication, type WriterDeps } from '../../catalog/change.ts';
+import type {
+  Channels,
+  OfferJson,
+  RevisionJson,
+} from '../../catalog/documents/revision-document.ts';
 import type { TrustJson } from '../../catalog/documents/trust-document.ts';
 import { delegationsKey, rootKey } from '../../catalog/keys.ts';
 import { readApplications, readLastRevisionNumber, readRevision } from '../../catalog/read.ts';

@@ -1,4 +1,5 @@
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { WriterDeps } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import { rootKey } from '../../catalog/keys.ts';
 import { readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';

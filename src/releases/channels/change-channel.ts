@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type Channels,
   type Committed,
   changeCatalog,
   registerApplication,
@@ -8,6 +7,7 @@ import {
 } from '../../catalog/change.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelIn,
   isHidden,
 } from '../../catalog/documents/revision-document.ts';

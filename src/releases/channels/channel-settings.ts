@@ -1,6 +1,6 @@
-import type { Channels } from '../../catalog/change.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelIn,
   isHidden,
 } from '../../catalog/documents/revision-document.ts';

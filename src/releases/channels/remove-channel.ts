@@ -1,5 +1,8 @@
-import type { Channels } from '../../catalog/change.ts';
-import { type ChannelJson, channelEntries } from '../../catalog/documents/revision-document.ts';
+import {
+  type ChannelJson,
+  type Channels,
+  channelEntries,
+} from '../../catalog/documents/revision-document.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';

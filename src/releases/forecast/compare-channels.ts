@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Channels } from '../../catalog/change.ts';
 import { describeRollout } from '../../catalog/describe-rollout.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';

@@ -1,5 +1,8 @@
-import type { Channels } from '../../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import type {
+  ChannelJson,
+  Channels,
+  OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import type { Platform } from '../../domain/platform.ts';

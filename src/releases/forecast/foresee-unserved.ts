@@ -1,4 +1,4 @@
-import type { Channels } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { findUnserved, type UnservedVisitors } from '../../domain/unserved-visitors.ts';
 import type { ChannelStates } from './compare-channels.ts';

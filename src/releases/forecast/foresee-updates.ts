@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Channels } from '../../catalog/change.ts';
-import { channelEntries, type OfferJson } from '../../catalog/documents/revision-document.ts';
+import {
+  type Channels,
+  channelEntries,
+  type OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import { type Decision, decideUpdate } from '../../domain/decide-update.ts';

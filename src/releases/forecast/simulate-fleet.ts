@@ -1,4 +1,4 @@
-import type { Channels } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';

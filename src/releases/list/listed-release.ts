@@ -1,5 +1,8 @@
-import type { Channels } from '../../catalog/change.ts';
-import { type ChannelJson, channelEntries } from '../../catalog/documents/revision-document.ts';
+import {
+  type ChannelJson,
+  type Channels,
+  channelEntries,
+} from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
 import {

@@ -1,7 +1,7 @@
-import type { Channels } from '../../catalog/change.ts';
 import { endsNativeJsonOf } from '../../catalog/documents/manifest-document.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelEntries,
   channelIn,
   type OfferJson,

@@ -1,6 +1,9 @@
-import type { Channels } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
-import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import type {
+  ChannelJson,
+  Channels,
+  OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import { draftSentence, optionOf } from '../../catalog/draft-text.ts';
 import {
   channelsDrafting,

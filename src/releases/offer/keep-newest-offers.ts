@@ -1,5 +1,4 @@
-import type { Channels } from '../../catalog/change.ts';
-import { channelsInSteps } from '../../catalog/documents/revision-document.ts';
+import { type Channels, channelsInSteps } from '../../catalog/documents/revision-document.ts';
 import { runAtOnce } from '../../core/steps.ts';
 import { findSuperfluous } from '../../domain/keep-newest.ts';
 import type { Version } from '../../domain/version.ts';

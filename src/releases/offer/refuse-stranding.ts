@@ -1,5 +1,8 @@
-import type { Channels } from '../../catalog/change.ts';
-import { channelEntries, type OfferJson } from '../../catalog/documents/revision-document.ts';
+import {
+  type Channels,
+  channelEntries,
+  type OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ChannelView } from '../../domain/channel.ts';

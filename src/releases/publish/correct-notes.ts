@@ -1,5 +1,4 @@
 import {
-  type Channels,
   type Committed,
   changeCatalog,
   changeManifest,
@@ -9,6 +8,7 @@ import {
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import type {
   ChannelJson,
+  Channels,
   OfferJson,
   RevisionJson,
 } from '../../catalog/documents/revision-document.ts';

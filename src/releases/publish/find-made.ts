@@ -1,5 +1,6 @@
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import { artifactKey } from '../../catalog/keys.ts';
 import { type ManifestReference, readManifestsBelow } from '../../catalog/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { REUSE_AGE_MAX_MS } from '../../catalog/artifact-upload.ts';
-import type { CatalogEdit, Channels, WantedManifest } from '../../catalog/change.ts';
+import type { CatalogEdit, WantedManifest } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
-import { type OfferJson, offerJsonOf } from '../../catalog/documents/revision-document.ts';
+import {
+  type Channels,
+  type OfferJson,
+  offerJsonOf,
+} from '../../catalog/documents/revision-document.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
 import { describeDraft, draftIn, type ListedDraft } from '../../catalog/list-drafts.ts';
 import type { ManifestReference } from '../../catalog/read.ts';

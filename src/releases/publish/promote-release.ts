@@ -1,10 +1,5 @@
-import {
-  type Channels,
-  type Committed,
-  changeCatalog,
-  type WriterDeps,
-} from '../../catalog/change.ts';
-import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
+import type { Channels, OfferJson } from '../../catalog/documents/revision-document.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { missingTargets } from '../../catalog/list-drafts.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';

@@ -1,5 +1,5 @@
 import type { BuiltArtifact, BuiltDocument } from '../../builds/build-output.ts';
-import type { Channels } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import type { TrustedKey } from '../../domain/signing-facts.ts';
 import type { Target } from '../../domain/target.ts';

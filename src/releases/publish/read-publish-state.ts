@@ -1,7 +1,8 @@
-import type { CatalogState, Channels, WriterDeps } from '../../catalog/change.ts';
+import type { CatalogState, WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelIn,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';

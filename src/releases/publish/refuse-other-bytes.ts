@@ -1,4 +1,4 @@
-import type { Channels } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import type { ManifestReference } from '../../catalog/read.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import { type Artifact, identityName, isSameFile, type Release } from '../../domain/release.ts';

@@ -1,6 +1,6 @@
 import type { BuiltArtifact } from '../../builds/build-output.ts';
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
-import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import type { WriterDeps } from '../../catalog/change.ts';
+import type { Channels, OfferJson } from '../../catalog/documents/revision-document.ts';
 import { artifactKey, artifactObject } from '../../catalog/keys.ts';
 import { readManifest } from '../../catalog/read.ts';
 import { AppError, isAppError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import type { Channels } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/documents/revision-document.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
 import { AppError } from '../../core/errors.ts';

@@ -1,10 +1,9 @@
-import {
-  type Channels,
-  type Committed,
-  changeCatalog,
-  type WriterDeps,
-} from '../../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
+import type {
+  ChannelJson,
+  Channels,
+  OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import {
   planClockOf,
   type RolloutJson,

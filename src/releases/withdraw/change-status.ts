@@ -1,11 +1,7 @@
-import {
-  type Channels,
-  type Committed,
-  changeCatalog,
-  type WriterDeps,
-} from '../../catalog/change.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
 import {
   type ChannelJson,
+  type Channels,
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';

@@ -1,5 +1,4 @@
-import type { Channels } from '../../catalog/change.ts';
-import { channelEntries } from '../../catalog/documents/revision-document.ts';
+import { type Channels, channelEntries } from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import type { ListedRequest } from '../list/listed-release.ts';
 import { withoutDraft } from '../offer/draft-rules.ts';

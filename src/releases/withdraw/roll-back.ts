@@ -1,10 +1,6 @@
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
 import {
   type Channels,
-  type Committed,
-  changeCatalog,
-  type WriterDeps,
-} from '../../catalog/change.ts';
-import {
   channelEntries,
   channelIn,
   type OfferJson,

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type ExplainDeps, explainUpdate } from '../../../src/answers/explain/explain-update.ts';
 import { explanationJson, frozenBy } from '../../../src/answers/explain/explanation-json.ts';
-import { type Channels, changeCatalog } from '../../../src/catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../../../src/catalog/documents/revision-document.ts';
+import { changeCatalog } from '../../../src/catalog/change.ts';
+import type {
+  ChannelJson,
+  Channels,
+  OfferJson,
+} from '../../../src/catalog/documents/revision-document.ts';
 import { findStatusChanges } from '../../../src/catalog/find-status-change.ts';
 import { parseRevisionReference } from '../../../src/domain/revision-reference.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/domain/tier.ts';

@@ -1,5 +1,5 @@
-import { type Channels, changeCatalog } from '../../../src/catalog/change.ts';
-import type { ChannelJson } from '../../../src/catalog/documents/revision-document.ts';
+import { changeCatalog } from '../../../src/catalog/change.ts';
+import type { ChannelJson, Channels } from '../../../src/catalog/documents/revision-document.ts';
 import { listDrafts } from '../../../src/catalog/list-drafts.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { isAppError } from '../../../src/core/errors.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Channels } from '../../../src/catalog/change.ts';
+import type { Channels } from '../../../src/catalog/documents/revision-document.ts';
 import { draftIn } from '../../../src/catalog/list-drafts.ts';
 import type { ManifestReference } from '../../../src/catalog/read.ts';
 import type { Artifact } from '../../../src/domain/release.ts';

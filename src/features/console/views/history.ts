@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Channels } from '../../../catalog/change.ts';
-import type { ChannelJson, RevisionJson } from '../../../catalog/documents/revision-document.ts';
+import type {
+  ChannelJson,
+  Channels,
+  RevisionJson,
+} from '../../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readRevision } from '../../../catalog/read.ts';
 import { AppError, isAppError } from '../../../core/errors.ts';
 import { clientRows } from '../../../releases/forecast/client-rows.ts';
