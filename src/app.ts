@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import { createExplainer } from './answers/explain/explain-live.ts';
-import { createCatalog } from './catalog/memory/catalog.ts';
+import { createCatalog } from './catalog/live/catalog.ts';
 import type { Trust } from './catalog/trust/trust.ts';
 import { type Config, loadConfig, withoutOthers } from './config.ts';
 import type { Clock, Randomness } from './core/clock.ts';

@@ -14,7 +14,12 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { applicationsKey, hintKey, manifestKey, revisionKey } from '../src/catalog/keys.ts';
+import {
+  applicationsKey,
+  hintKey,
+  manifestKey,
+  revisionKey,
+} from '../src/catalog/documents/keys.ts';
 import { slipway } from './cli/support.ts';
 import { ask, newEmail, register, UNLIMITED } from './features/accounts/routes/account-support.ts';
 import { check } from './server/support.ts';

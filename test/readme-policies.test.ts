@@ -8,7 +8,7 @@ import {
   hintKey,
   manifestKey,
   revisionKey,
-} from '../src/catalog/keys.ts';
+} from '../src/catalog/documents/keys.ts';
 import { AppError } from '../src/core/errors.ts';
 import { systemClock, systemRandomness } from '../src/core/system.ts';
 import { invite } from '../src/features/accounts/accounts/invitations.ts';

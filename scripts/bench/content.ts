@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { registerApplication } from '../../src/catalog/change.ts';
+import {
+  artifactKey,
+  artifactObject,
+  manifestKey,
+  revisionKey,
+} from '../../src/catalog/documents/keys.ts';
 import { manifestOf } from '../../src/catalog/documents/manifest-document.ts';
 import { type Channels, offerJsonOf } from '../../src/catalog/documents/revision-document.ts';
 import { REVISION_BYTES_MAX, withdrawnBytes } from '../../src/catalog/documents/revision-size.ts';
-import { announceChange, findLastHint } from '../../src/catalog/following/hints.ts';
-import { artifactKey, artifactObject, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
-import type { Revision } from '../../src/catalog/sequences.ts';
+import { announceChange, findLastHint } from '../../src/catalog/reading/hints.ts';
+import type { Revision } from '../../src/catalog/reading/sequences.ts';
+import { registerApplication } from '../../src/catalog/writing/change.ts';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';

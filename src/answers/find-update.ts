@@ -1,4 +1,4 @@
-import type { LoadedRelease } from '../catalog/memory/catalog.ts';
+import type { LoadedRelease } from '../catalog/live/catalog.ts';
 import { AppError } from '../core/errors.ts';
 import { whenKnown } from '../core/when-known.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';

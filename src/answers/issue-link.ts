@@ -1,4 +1,4 @@
-import { artifactKey } from '../catalog/keys.ts';
+import { artifactKey } from '../catalog/documents/keys.ts';
 import type { DownloadLinks, LinkRequest } from '../store/download-links.ts';
 import type { PresignedUrl } from '../store/object-store.ts';
 import type { SeenChannel, ServiceDeps } from './open-channel.ts';

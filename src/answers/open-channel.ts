@@ -1,4 +1,4 @@
-import type { Catalog, ReadyApplication } from '../catalog/memory/catalog.ts';
+import type { Catalog, ReadyApplication } from '../catalog/live/catalog.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';

@@ -1,4 +1,4 @@
-import type { ReadyApplication } from '../catalog/memory/catalog.ts';
+import type { ReadyApplication } from '../catalog/live/catalog.ts';
 import { openChannel, type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 /**

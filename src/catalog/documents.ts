@@ -2,7 +2,7 @@ import type { StoredDocument } from '../store/sequence/json-schema.ts';
 import { applicationsSchema } from './documents/applications-document.ts';
 import { manifestSchema } from './documents/manifest-document.ts';
 import { revisionSchema } from './documents/revision-document.ts';
-import { hintSchema } from './following/hints.ts';
+import { hintSchema } from './reading/hints.ts';
 
 /** The documents of releases and their catalogs. */
 export const catalogDocuments: readonly StoredDocument[] = [

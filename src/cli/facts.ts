@@ -1,4 +1,4 @@
-import type { CommandSettings } from '../catalog/settings.ts';
+import type { CommandSettings } from '../catalog/documents/settings.ts';
 import type { KeyArea } from '../core/key-facts.ts';
 import type { SettingGroup } from '../core/settings/setting.ts';
 import type { TierSettings } from '../domain/tier.ts';

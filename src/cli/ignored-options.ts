@@ -1,6 +1,6 @@
 import type { OfferJson } from '../catalog/documents/revision-document.ts';
-import { optionOf } from '../catalog/draft-text.ts';
-import { presentShare } from '../catalog/rollout-text.ts';
+import { optionOf } from '../catalog/reading/draft-text.ts';
+import { presentShare } from '../catalog/reading/rollout-text.ts';
 import type { ChannelStates } from '../releases/forecast/compare-channels.ts';
 import { appOption } from './arguments.ts';
 import { print, type Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
 import { FORECAST, unreadableRemark } from '../answers/explain/state-text.ts';
-import type { FoundRevision } from '../catalog/find-revision.ts';
+import type { FoundRevision } from '../catalog/reading/find-revision.ts';
 import type { RevisionReference } from '../domain/revision-reference.ts';
 import { formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';

@@ -1,4 +1,4 @@
-import { catalogKeys } from '../catalog/facts.ts';
+import { catalogKeys } from '../catalog/documents/facts.ts';
 import { trustSettings } from '../releases/trust/settings.ts';
 import { captchaSettings } from '../server/captcha/settings.ts';
 import { housekeepingKeys } from '../server/housekeeping/keys.ts';

@@ -1,4 +1,4 @@
-import { openPublishedMetadata } from '../catalog/trust/published-metadata.ts';
+import { openPublishedMetadata } from '../catalog/live/published-metadata.ts';
 import type { Config } from '../config.ts';
 import { anonymous } from '../server/access/anonymous.ts';
 import { browserFileRoutes } from '../server/browser-file-routes.ts';

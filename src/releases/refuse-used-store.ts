@@ -1,5 +1,5 @@
-import { APPLICATIONS_ROOT } from '../catalog/keys.ts';
-import { type ReaderDeps, readApplications } from '../catalog/read.ts';
+import { APPLICATIONS_ROOT } from '../catalog/documents/keys.ts';
+import { type ReaderDeps, readApplications } from '../catalog/reading/read.ts';
 import { AppError } from '../core/errors.ts';
 
 /**

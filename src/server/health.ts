@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { Catalog } from '../catalog/memory/catalog.ts';
+import type { Catalog } from '../catalog/live/catalog.ts';
 import type { Clock } from '../core/clock.ts';
 import type { App } from './deps.ts';
 import { prepareHeaders } from './http/fast/prepared-headers.ts';

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Catalog } from '../catalog/memory/catalog.ts';
+import type { Catalog } from '../catalog/live/catalog.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import type { ObjectStore } from '../store/object-store.ts';

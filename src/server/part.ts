@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Explainer } from '../answers/explain/explain-live.ts';
-import type { Catalog } from '../catalog/memory/catalog.ts';
+import type { Catalog } from '../catalog/live/catalog.ts';
 import type { Trust } from '../catalog/trust/trust.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';

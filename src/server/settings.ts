@@ -1,5 +1,5 @@
-import { POLL_INTERVAL_MS } from '../catalog/following/poll-interval.ts';
-import type { CommandSettings } from '../catalog/settings.ts';
+import type { CommandSettings } from '../catalog/documents/settings.ts';
+import { POLL_INTERVAL_MS } from '../catalog/live/poll-interval.ts';
 import type { FieldIssue } from '../core/errors.ts';
 import type { LogFormat } from '../core/log-output.ts';
 import {

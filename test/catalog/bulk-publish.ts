@@ -1,8 +1,12 @@
-import { changeCatalog, changeManifest, registerApplication } from '../../src/catalog/change.ts';
+import { artifactKey, artifactObject } from '../../src/catalog/documents/keys.ts';
 import { type OfferJson, offerJsonOf } from '../../src/catalog/documents/revision-document.ts';
-import { artifactKey, artifactObject } from '../../src/catalog/keys.ts';
+import {
+  changeCatalog,
+  changeManifest,
+  registerApplication,
+} from '../../src/catalog/writing/change.ts';
 import type { Release } from '../../src/domain/release.ts';
-import type { World } from './memory/live-catalog.ts';
+import type { World } from './live/live-catalog.ts';
 
 /** The size of each file, in bytes. */
 const SIZE = 3;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { revisionKey } from '../../src/catalog/keys.ts';
+import { revisionKey } from '../../src/catalog/documents/keys.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import {
   createWorld,
@@ -8,7 +8,7 @@ import {
   STALE_MAX_MS,
   untilSaved,
   useCatalogs,
-} from './memory/live-catalog.ts';
+} from './live/live-catalog.ts';
 
 const catalogs = useCatalogs();
 

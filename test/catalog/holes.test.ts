@@ -1,9 +1,9 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { announceChange } from '../../src/catalog/following/hints.ts';
-import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
-import { readApplications, readRevision } from '../../src/catalog/read.ts';
+import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/documents/keys.ts';
+import { announceChange } from '../../src/catalog/reading/hints.ts';
+import { readApplications, readRevision } from '../../src/catalog/reading/read.ts';
 import { diagnose } from '../../src/features/doctor/diagnose/diagnose.ts';
 import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
@@ -20,7 +20,7 @@ import {
   problemsOf,
   useCatalogs,
   type World,
-} from './memory/live-catalog.ts';
+} from './live/live-catalog.ts';
 
 /** Objects that were deleted: galloping takes a hole for the end, so a listing is asked as well. */
 

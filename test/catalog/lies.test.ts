@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/catalog/memory/catalog.ts';
+import type { Catalog } from '../../src/catalog/live/catalog.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { createLyingStore } from '../reliability/lies.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { rounds } from '../support/rounds.ts';
-import { createWorld, offered, problemsOf } from './memory/live-catalog.ts';
+import { createWorld, offered, problemsOf } from './live/live-catalog.ts';
 
 /** Services that a store, or what is before it, answers wrongly once. */
 

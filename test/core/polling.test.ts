@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startPolling } from '../../src/core/polling.ts';
-import { createManualClock } from '../catalog/memory/live-catalog.ts';
+import { createManualClock } from '../catalog/live/live-catalog.ts';
 
 const INTERVAL_MS = 1_000;
 

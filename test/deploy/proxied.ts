@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReaderDeps } from '../../src/catalog/read.ts';
+import type { ReaderDeps } from '../../src/catalog/reading/read.ts';
 import type { Certificate } from '../support/certificate.ts';
 import { seededBytes } from '../support/electron-build.ts';
 import type { Running } from '../support/process.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { artifactKey } from '../../src/catalog/keys.ts';
+import { artifactKey } from '../../src/catalog/documents/keys.ts';
 import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
 import { blockmapOf, type ShippedBuild, seededBytes } from '../support/electron-build.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { artifactKey } from '../../src/catalog/keys.ts';
+import { artifactKey } from '../../src/catalog/documents/keys.ts';
 import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
 import { signIn } from '../features/accounts/routes/account-support.ts';

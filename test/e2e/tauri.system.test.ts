@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
-import { artifactKey } from '../../src/catalog/keys.ts';
+import { artifactKey } from '../../src/catalog/documents/keys.ts';
 import type { PublishResult } from '../../src/releases/publish/publish-request.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
 import { elf, machO, pe, tar } from '../builds/materialize.ts';

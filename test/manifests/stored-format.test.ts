@@ -5,7 +5,7 @@ import {
   applicationsSequence,
   manifestSequence,
   revisionSequence,
-} from '../../src/catalog/sequences.ts';
+} from '../../src/catalog/reading/sequences.ts';
 import { renderSchemas } from '../../src/features/stored-documents.ts';
 
 const MANIFESTS = path.join(import.meta.dirname, '../../manifests');

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { WriterDeps } from '../../src/catalog/change.ts';
-import { readRevision } from '../../src/catalog/read.ts';
-import type { Revision } from '../../src/catalog/sequences.ts';
+import { readRevision } from '../../src/catalog/reading/read.ts';
+import type { Revision } from '../../src/catalog/reading/sequences.ts';
+import type { WriterDeps } from '../../src/catalog/writing/change.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { promoteRelease } from '../../src/releases/publish/promote-release.ts';
 import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';

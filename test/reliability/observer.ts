@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { artifactKey } from '../../src/catalog/keys.ts';
-import { createCatalog } from '../../src/catalog/memory/catalog.ts';
+import { artifactKey } from '../../src/catalog/documents/keys.ts';
+import { createCatalog } from '../../src/catalog/live/catalog.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { versionText } from '../../src/domain/version.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readManifest, readRevision } from '../../src/catalog/read.ts';
+import { readManifest, readRevision } from '../../src/catalog/reading/read.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { rounds } from '../support/rounds.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'vitest';
 import { channelsInSteps } from '../../src/catalog/documents/revision-document.ts';
-import { readManifest, readRevision } from '../../src/catalog/read.ts';
+import { readManifest, readRevision } from '../../src/catalog/reading/read.ts';
 import { runAtOnce } from '../../src/core/steps.ts';
 import { versionText } from '../../src/domain/version.ts';
 import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';

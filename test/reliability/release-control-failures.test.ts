@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readRevision } from '../../src/catalog/read.ts';
+import { readRevision } from '../../src/catalog/reading/read.ts';
 import { showRelease } from '../../src/releases/list/list-releases.ts';
 import { correctNotes } from '../../src/releases/publish/correct-notes.ts';
 import { planRollback, rollBack } from '../../src/releases/withdraw/roll-back.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readRevision } from '../../src/catalog/read.ts';
+import { readRevision } from '../../src/catalog/reading/read.ts';
 import { promoteRelease } from '../../src/releases/publish/promote-release.ts';
 import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';

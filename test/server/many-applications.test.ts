@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/system.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { bulkPublish } from '../catalog/bulk-publish.ts';
-import { createWorld } from '../catalog/memory/live-catalog.ts';
+import { createWorld } from '../catalog/live/live-catalog.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { get } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freshnessPrefix } from '../../src/catalog/keys.ts';
+import { freshnessPrefix } from '../../src/catalog/documents/keys.ts';
 import { systemClock } from '../../src/core/system.ts';
 import { ask } from '../../src/features/doctor/ask-over-http.ts';
 import { checkServedStates } from '../../src/features/doctor/diagnose/signed-states.ts';

@@ -1,5 +1,4 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { WriterDeps } from '../../src/catalog/change.ts';
 import type { TrustJson } from '../../src/catalog/documents/trust-document.ts';
 import type { ChannelKeys } from '../../src/catalog/trust/channel-role.ts';
 import { createTrust } from '../../src/catalog/trust/create-trust.ts';
@@ -7,6 +6,7 @@ import { publicKeyOf } from '../../src/catalog/trust/public-key.ts';
 import type { TrustRoot } from '../../src/catalog/trust/root.ts';
 import type { Signer } from '../../src/catalog/trust/signer.ts';
 import type { Trust } from '../../src/catalog/trust/trust.ts';
+import type { WriterDeps } from '../../src/catalog/writing/change.ts';
 import { commitRoot, signRoot } from '../../src/features/trust/change-root.ts';
 import type { RootContent } from '../../src/features/trust/root-content.ts';
 import type { PublisherParts } from './release.ts';

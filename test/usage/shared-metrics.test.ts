@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PublicMetrics } from '../../src/usage/public-metrics.ts';
 import { createSharedMetrics, type SharedMetrics } from '../../src/usage/shared-metrics.ts';
-import { createManualClock } from '../catalog/memory/live-catalog.ts';
+import { createManualClock } from '../catalog/live/live-catalog.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 
 /** Processes of one machine, each of which has counted something else. */

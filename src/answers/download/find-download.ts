@@ -1,4 +1,4 @@
-import type { ReadyApplication } from '../../catalog/memory/catalog.ts';
+import type { ReadyApplication } from '../../catalog/live/catalog.ts';
 import { AppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import type { ChannelView } from '../../domain/channel.ts';

@@ -1,7 +1,7 @@
 import { unpackRevision } from '../../catalog/documents/packed-document.ts';
-import { findRevision } from '../../catalog/find-revision.ts';
-import { viewsInSteps } from '../../catalog/memory/snapshot.ts';
-import { revisionSequence } from '../../catalog/sequences.ts';
+import { viewsInSteps } from '../../catalog/live/snapshot.ts';
+import { findRevision } from '../../catalog/reading/find-revision.ts';
+import { revisionSequence } from '../../catalog/reading/sequences.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { createTurns, RETRY_AFTER_SECONDS } from '../../core/in-turn.ts';

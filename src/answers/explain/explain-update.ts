@@ -1,14 +1,14 @@
-import { describeRollout } from '../../catalog/describe-rollout.ts';
 import { channelEntries, type OfferJson } from '../../catalog/documents/revision-document.ts';
+import { viewsInSteps } from '../../catalog/live/snapshot.ts';
+import { describeRollout } from '../../catalog/reading/describe-rollout.ts';
 import {
   type FindRevisionDeps,
   type FoundRevision,
   findRevision,
-} from '../../catalog/find-revision.ts';
-import { findStatusChanges, type StatusChange } from '../../catalog/find-status-change.ts';
-import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
-import { viewsInSteps } from '../../catalog/memory/snapshot.ts';
-import { unknownChannel } from '../../catalog/unknown-release.ts';
+} from '../../catalog/reading/find-revision.ts';
+import { findStatusChanges, type StatusChange } from '../../catalog/reading/find-status-change.ts';
+import { type ListedDraft, listDrafts } from '../../catalog/reading/list-drafts.ts';
+import { unknownChannel } from '../../catalog/reading/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../../domain/channel.ts';

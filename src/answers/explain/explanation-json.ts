@@ -1,6 +1,6 @@
-import { describeRollout } from '../../catalog/describe-rollout.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import type { StatusChange } from '../../catalog/find-status-change.ts';
+import { describeRollout } from '../../catalog/reading/describe-rollout.ts';
+import type { StatusChange } from '../../catalog/reading/find-status-change.ts';
 import type { ExplainedRule } from '../../domain/explain-rules.ts';
 import { freezeAt, parseFreezeWindow } from '../../domain/freeze-window.ts';
 import type { OfferedArtifact } from '../../domain/offer.ts';

@@ -1,4 +1,4 @@
-import { waitsFor } from '../../catalog/draft-text.ts';
+import { waitsFor } from '../../catalog/reading/draft-text.ts';
 import { formatTime } from '../../core/time-text.ts';
 import { machineName } from '../../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';

@@ -1,7 +1,7 @@
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import type { FoundRevision } from '../../catalog/find-revision.ts';
-import type { StatusChange } from '../../catalog/find-status-change.ts';
-import type { ListedDraft } from '../../catalog/list-drafts.ts';
+import type { FoundRevision } from '../../catalog/reading/find-revision.ts';
+import type { StatusChange } from '../../catalog/reading/find-status-change.ts';
+import type { ListedDraft } from '../../catalog/reading/list-drafts.ts';
 import type { ExplainedDecision, ExplainedRelease } from '../../domain/explain-decision.ts';
 import type { RevisionReference } from '../../domain/revision-reference.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';

@@ -1,4 +1,4 @@
-import { plannedShares } from '../../catalog/rollout-text.ts';
+import { plannedShares } from '../../catalog/reading/rollout-text.ts';
 import { formatTime } from '../../core/time-text.ts';
 import { machineName } from '../../domain/compatible-arches.ts';
 import type { ExplainedRule } from '../../domain/explain-rules.ts';

@@ -1,5 +1,5 @@
-import type { StatusChange } from '../../catalog/find-status-change.ts';
-import { plannedShares } from '../../catalog/rollout-text.ts';
+import type { StatusChange } from '../../catalog/reading/find-status-change.ts';
+import { plannedShares } from '../../catalog/reading/rollout-text.ts';
 import { formatTime } from '../../core/time-text.ts';
 import { machineName } from '../../domain/compatible-arches.ts';
 import type { ExplainedRule, RuleFacts } from '../../domain/explain-rules.ts';

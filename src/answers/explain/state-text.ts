@@ -1,4 +1,4 @@
-import type { FoundRevision } from '../../catalog/find-revision.ts';
+import type { FoundRevision } from '../../catalog/reading/find-revision.ts';
 
 /** The remark about a time in the future. */
 export const FORECAST =

@@ -1,4 +1,4 @@
-import type { LoadedRelease } from '../../catalog/memory/catalog.ts';
+import type { LoadedRelease } from '../../catalog/live/catalog.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import { chooseArtifact } from '../../domain/choose-artifact.ts';
 import type { NamedBuild } from '../../domain/common-release.ts';

@@ -1,4 +1,4 @@
-import type { ReadyApplication } from '../../catalog/memory/catalog.ts';
+import type { ReadyApplication } from '../../catalog/live/catalog.ts';
 import { AppError } from '../../core/errors.ts';
 import { BLOCKMAP, type Companion } from '../../domain/companion.ts';
 import { indexUpTo, type Offer } from '../../domain/offer.ts';

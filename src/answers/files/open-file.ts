@@ -1,4 +1,4 @@
-import { artifactKey } from '../../catalog/keys.ts';
+import { artifactKey } from '../../catalog/documents/keys.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Companion } from '../../domain/companion.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';

@@ -1,4 +1,4 @@
-import type { PublishedMetadata } from '../../catalog/trust/published-metadata.ts';
+import type { PublishedMetadata } from '../../catalog/live/published-metadata.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import {

@@ -11,7 +11,7 @@ import type { Artifact } from '../../domain/release.ts';
 import { SIGNATURE_SCHEMES } from '../../domain/signature.ts';
 import type { SigningFacts } from '../../domain/signing-facts.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
-import { isArtifactObject } from '../keys.ts';
+import { isArtifactObject } from './keys.ts';
 
 /** The artifacts in a release manifest, and their translation to the domain's types. */
 

@@ -9,7 +9,6 @@ import {
   type Skipped,
   skippedSchema,
 } from '../../store/sequence/envelope.ts';
-import { isCarriedObject } from '../keys.ts';
 import {
   type ArtifactJson,
   archSchema,
@@ -19,6 +18,7 @@ import {
   platformSchema,
   sizeSchema,
 } from './artifact-document.ts';
+import { isCarriedObject } from './keys.ts';
 
 /** Release manifest v1, the stored document that describes a release, and its translation to the domain's types. */
 

@@ -10,6 +10,7 @@ import {
 } from '../../store/sequence/envelope.ts';
 import { type Announced, higher, listNumbers } from '../../store/sequence/sequence.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
+import { delegationsKey, freshnessKey, revisionKey, roleKey, rootKey } from '../documents/keys.ts';
 import {
   type OfferJson,
   type RevisionJson,
@@ -21,7 +22,6 @@ import {
   type TrustJson,
   trustSchema,
 } from '../documents/trust-document.ts';
-import { delegationsKey, freshnessKey, revisionKey, roleKey, rootKey } from '../keys.ts';
 import {
   type ChannelRole,
   type Delegations,

@@ -6,8 +6,8 @@ import type { ObjectStore } from '../../store/object-store.ts';
 import type { CreateDeps } from '../../store/sequence/create-settled.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
 import { refuseExcess } from '../../store/sequence/json.ts';
+import { freshnessKey, freshnessPrefix } from '../documents/keys.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
-import { freshnessKey, freshnessPrefix } from '../keys.ts';
 import { roleName } from './channel-role.ts';
 import {
   createMetadataObject,

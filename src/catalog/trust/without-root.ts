@@ -2,9 +2,9 @@ import { AppError, isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { isPresent } from '../../store/presence.ts';
 import { endsWithSignatures, type Sealed } from '../../store/sequence/envelope.ts';
+import { revisionKey, rootKey } from '../documents/keys.ts';
 import type { RevisionJson } from '../documents/revision-document.ts';
 import { REVISION_BYTES_MAX } from '../documents/revision-size.ts';
-import { revisionKey, rootKey } from '../keys.ts';
 
 /**
  * An application whose root of trust this process does not have. When the application is signed, the operator of the

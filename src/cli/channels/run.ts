@@ -1,5 +1,5 @@
 import { channelEntries } from '../../catalog/documents/revision-document.ts';
-import { findRevision } from '../../catalog/find-revision.ts';
+import { findRevision } from '../../catalog/reading/find-revision.ts';
 import { AppError } from '../../core/errors.ts';
 import type { RevisionReference } from '../../domain/revision-reference.ts';
 import type { Target } from '../../domain/target.ts';

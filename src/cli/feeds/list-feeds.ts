@@ -4,7 +4,7 @@ import {
   type RevisionJson,
   visibleChannels,
 } from '../../catalog/documents/revision-document.ts';
-import { unknownChannel } from '../../catalog/unknown-release.ts';
+import { unknownChannel } from '../../catalog/reading/unknown-release.ts';
 import { inheritedNames } from '../../domain/channel.ts';
 import type { OfferedArtifact } from '../../domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';

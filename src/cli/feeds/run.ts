@@ -1,6 +1,6 @@
 import type { FoundTool } from '../../builds/project/project.ts';
 import { readProject } from '../../builds/project/read-project.ts';
-import { readCatalog } from '../../catalog/find-revision.ts';
+import { readCatalog } from '../../catalog/reading/find-revision.ts';
 import { isAppError } from '../../core/errors.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import {

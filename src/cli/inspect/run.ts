@@ -1,7 +1,7 @@
-import { optionOf, waitsFor } from '../../catalog/draft-text.ts';
-import { findRevision, readCatalog } from '../../catalog/find-revision.ts';
-import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
-import { EVERY_CLIENT, offeredTo, presentShare } from '../../catalog/rollout-text.ts';
+import { optionOf, waitsFor } from '../../catalog/reading/draft-text.ts';
+import { findRevision, readCatalog } from '../../catalog/reading/find-revision.ts';
+import { type ListedDraft, listDrafts } from '../../catalog/reading/list-drafts.ts';
+import { EVERY_CLIENT, offeredTo, presentShare } from '../../catalog/reading/rollout-text.ts';
 import { isDifferential } from '../../domain/companion.ts';
 import type { RevisionReference } from '../../domain/revision-reference.ts';
 import { listReleases, releaseJsonOf, showRelease } from '../../releases/list/list-releases.ts';

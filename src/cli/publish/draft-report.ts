@@ -1,5 +1,5 @@
-import { optionOf } from '../../catalog/draft-text.ts';
-import type { ListedDraft } from '../../catalog/list-drafts.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import type { ListedDraft } from '../../catalog/reading/list-drafts.ts';
 
 /** The sentences and the JSON of commands about drafts. */
 

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { BuildOutput, SkippedFile } from '../../builds/build-output.ts';
 import { NOT_KNOWN } from '../../builds/identify.ts';
-import { waitsFor } from '../../catalog/draft-text.ts';
-import { FULLNESS_REMEDY, fullnessSentence } from '../../catalog/fullness-text.ts';
-import { targetNames } from '../../catalog/list-drafts.ts';
+import { waitsFor } from '../../catalog/reading/draft-text.ts';
+import { FULLNESS_REMEDY, fullnessSentence } from '../../catalog/reading/fullness-text.ts';
+import { targetNames } from '../../catalog/reading/list-drafts.ts';
 import { counted, listed } from '../../core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../domain/companion.ts';
 import { findNativeBuild } from '../../domain/compatible-arches.ts';

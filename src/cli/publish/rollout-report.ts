@@ -1,8 +1,8 @@
 import type { StagedShare } from '../../builds/build-output.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
-import { readApplications } from '../../catalog/read.ts';
-import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { readApplications } from '../../catalog/reading/read.ts';
+import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/reading/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { type RequestedRollout, startRollout } from '../../releases/offer/start-rollout.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
-import { optionOf } from '../../catalog/draft-text.ts';
-import { readManifest } from '../../catalog/read.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { readManifest } from '../../catalog/reading/read.ts';
 import { offersReleases } from '../../releases/offer/channel-rules.ts';
 import { promoteRelease } from '../../releases/publish/promote-release.ts';
 import { otherKeyLines, otherKeysJson } from '../apps/other-keys-report.ts';

@@ -1,7 +1,7 @@
 import type { BuildOutput } from '../../builds/build-output.ts';
 import { readBuildOutput } from '../../builds/read-build-output.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
-import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { EVERY_CLIENT, presentShare } from '../../catalog/reading/rollout-text.ts';
 import { removeLeftDirectories } from '../../core/directory-owner.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';

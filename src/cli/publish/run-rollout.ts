@@ -1,10 +1,10 @@
-import { draftSentence } from '../../catalog/draft-text.ts';
+import { draftSentence } from '../../catalog/reading/draft-text.ts';
 import {
   offeredShare,
   offeredTo,
   plannedShares,
   presentShare,
-} from '../../catalog/rollout-text.ts';
+} from '../../catalog/reading/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import type { Share } from '../../domain/rollout.ts';

@@ -1,4 +1,4 @@
-import { readManifest } from '../../catalog/read.ts';
+import { readManifest } from '../../catalog/reading/read.ts';
 import { counted } from '../../core/counted.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';

@@ -1,7 +1,7 @@
 import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
-import { readCatalog } from '../../catalog/find-revision.ts';
-import { offeredShare } from '../../catalog/rollout-text.ts';
-import { unknownVersion } from '../../catalog/unknown-release.ts';
+import { readCatalog } from '../../catalog/reading/find-revision.ts';
+import { offeredShare } from '../../catalog/reading/rollout-text.ts';
+import { unknownVersion } from '../../catalog/reading/unknown-release.ts';
 import { listedVersions, listVersion, requireChannel } from '../../releases/list/list-version.ts';
 import {
   describeAdoption,

@@ -1,4 +1,4 @@
-import { offeredTo, plannedShares } from '../../catalog/rollout-text.ts';
+import { offeredTo, plannedShares } from '../../catalog/reading/rollout-text.ts';
 import { counted } from '../../core/counted.ts';
 import type { Release } from '../../domain/release.ts';
 import { percentText } from '../../releases/forecast/clients-text.ts';

@@ -1,4 +1,4 @@
-import { optionOf } from '../../catalog/draft-text.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
 import { correctNotes, type NotesCorrected } from '../../releases/publish/correct-notes.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';

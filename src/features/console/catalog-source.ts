@@ -1,6 +1,6 @@
-import { readCatalog } from '../../catalog/find-revision.ts';
-import { type ReaderDeps, readApplications } from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
+import { readCatalog } from '../../catalog/reading/find-revision.ts';
+import { type ReaderDeps, readApplications } from '../../catalog/reading/read.ts';
+import type { Revision } from '../../catalog/reading/sequences.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, isAppError } from '../../core/errors.ts';
 import { createNewestKnown } from '../../store/sequence/newest-known.ts';

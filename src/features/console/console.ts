@@ -1,8 +1,8 @@
 import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
-import type { WriterDeps } from '../../catalog/change.ts';
 import type { Channels, RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { unknownChannel } from '../../catalog/reading/unknown-release.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
-import { unknownChannel } from '../../catalog/unknown-release.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';

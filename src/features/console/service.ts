@@ -1,4 +1,4 @@
-import type { CommandSettings } from '../../catalog/settings.ts';
+import type { CommandSettings } from '../../catalog/documents/settings.ts';
 import { readVersion } from '../../core/system.ts';
 import { shedLoad } from '../../server/limits/load.ts';
 import type { Part, PartDeps } from '../../server/part.ts';

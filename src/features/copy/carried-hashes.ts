@@ -1,5 +1,5 @@
-import { artifactKey } from '../../catalog/keys.ts';
-import { readSoundManifests } from '../../catalog/read.ts';
+import { artifactKey } from '../../catalog/documents/keys.ts';
+import { readSoundManifests } from '../../catalog/reading/read.ts';
 import type { CopiedObject, Listing } from './copy-plan.ts';
 import type { CopyDeps } from './copy-side.ts';
 

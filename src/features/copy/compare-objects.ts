@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { hashObject } from '../../catalog/artifact-upload.ts';
+import { hashObject } from '../../catalog/writing/artifact-upload.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { createCarriedHashes } from './carried-hashes.ts';

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { copyArtifact } from '../../catalog/copy-artifact.ts';
+import { copyArtifact } from '../../catalog/writing/copy-artifact.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { createCarriedHashes } from './carried-hashes.ts';
 import { type Copied, type CopyContext, copyLane } from './copy-lane.ts';

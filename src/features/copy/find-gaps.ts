@@ -1,4 +1,9 @@
-import { applicationsKey, hintKey, manifestKey, revisionKey } from '../../catalog/keys.ts';
+import {
+  applicationsKey,
+  hintKey,
+  manifestKey,
+  revisionKey,
+} from '../../catalog/documents/keys.ts';
 import { type CopiedObject, isKept, type Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently } from './copy-side.ts';
 

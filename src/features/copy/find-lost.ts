@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
-import { artifactKey, manifestKey } from '../../catalog/keys.ts';
-import { readRevision, readSoundManifests } from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
+import { artifactKey, manifestKey } from '../../catalog/documents/keys.ts';
+import { readRevision, readSoundManifests } from '../../catalog/reading/read.ts';
+import type { Revision } from '../../catalog/reading/sequences.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { findGarbage, KEPT_OUT_AGE_MIN_MS } from '../../catalog/garbage.ts';
+import { findGarbage, KEPT_OUT_AGE_MIN_MS } from '../../catalog/writing/garbage.ts';
 import { isAppError } from '../../core/errors.ts';
 import { type CopiedObject, isKept, isPrivate, type Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';

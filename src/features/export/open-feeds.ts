@@ -1,6 +1,6 @@
 import { type ServiceDeps, seeChannel } from '../../answers/open-channel.ts';
-import type { LoadedRelease, ReadyApplication } from '../../catalog/memory/catalog.ts';
-import type { Snapshot } from '../../catalog/memory/snapshot.ts';
+import type { LoadedRelease, ReadyApplication } from '../../catalog/live/catalog.ts';
+import type { Snapshot } from '../../catalog/live/snapshot.ts';
 import type { Channel, ChannelView } from '../../domain/channel.ts';
 import { isForAllClients } from '../../domain/decide-update.ts';
 import type { Offer } from '../../domain/offer.ts';

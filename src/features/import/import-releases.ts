@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { readApplications, readRevision } from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
-import { needsCreate } from '../../catalog/unknown-release.ts';
+import { readApplications, readRevision } from '../../catalog/reading/read.ts';
+import type { Revision } from '../../catalog/reading/sequences.ts';
+import { needsCreate } from '../../catalog/reading/unknown-release.ts';
 import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import { known } from '../../core/name-hint.ts';
 import { parseApplicationName } from '../../domain/channel.ts';

@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findRevision, readCatalog } from '../../catalog/find-revision.ts';
+import { findRevision, readCatalog } from '../../catalog/reading/find-revision.ts';
 import { type Context, openContext } from '../../cli/context.ts';
 import { formatTime, printableText, printJson } from '../../cli/output.ts';
 import { createProgress } from '../../cli/progress.ts';

@@ -1,4 +1,4 @@
-import type { FoundRevision } from '../../catalog/find-revision.ts';
+import type { FoundRevision } from '../../catalog/reading/find-revision.ts';
 import type { Simulation } from '../../releases/forecast/simulate-fleet.ts';
 import type { SimulationSummary } from '../../releases/forecast/summarize-simulation.ts';
 import type { StartLabel } from './version-ramp.ts';

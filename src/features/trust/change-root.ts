@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changeCatalog, registerApplication, type WriterDeps } from '../../catalog/change.ts';
+import { delegationsKey, rootKey } from '../../catalog/documents/keys.ts';
 import type {
   Channels,
   OfferJson,
   RevisionJson,
 } from '../../catalog/documents/revision-document.ts';
 import type { TrustJson } from '../../catalog/documents/trust-document.ts';
-import { delegationsKey, rootKey } from '../../catalog/keys.ts';
-import { readApplications, readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
+import {
+  readApplications,
+  readLastRevisionNumber,
+  readRevision,
+} from '../../catalog/reading/read.ts';
 import { coverageOf } from '../../catalog/trust/application-trust.ts';
 import { parseDelegations } from '../../catalog/trust/channel-role.ts';
 import {
@@ -20,6 +23,11 @@ import {
 import { parseRoot, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
+import {
+  changeCatalog,
+  registerApplication,
+  type WriterDeps,
+} from '../../catalog/writing/change.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findUncovered, type UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
 import {

@@ -1,10 +1,10 @@
-import type { WriterDeps } from '../../catalog/change.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
-import { listDrafts } from '../../catalog/list-drafts.ts';
-import { readRevision } from '../../catalog/read.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { listDrafts } from '../../catalog/reading/list-drafts.ts';
+import { readRevision } from '../../catalog/reading/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { keyList } from '../../catalog/trust/root.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
 import { counted } from '../../core/counted.ts';
 import { isAppError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import { targetNames } from '../../catalog/list-drafts.ts';
+import { targetNames } from '../../catalog/reading/list-drafts.ts';
 import type { Context } from '../../cli/context.ts';
 import {
   alignColumns,

@@ -1,5 +1,5 @@
-import { optionOf } from '../../catalog/draft-text.ts';
-import { readManifest } from '../../catalog/read.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { readManifest } from '../../catalog/reading/read.ts';
 import { findMakers } from '../../catalog/trust/manifest-signature.ts';
 import { keyList } from '../../catalog/trust/root.ts';
 import { appOption } from '../../cli/arguments.ts';

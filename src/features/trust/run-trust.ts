@@ -1,12 +1,12 @@
-import type { WriterDeps } from '../../catalog/change.ts';
+import { rootKey } from '../../catalog/documents/keys.ts';
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { rootKey } from '../../catalog/keys.ts';
-import { readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
+import { readLastRevisionNumber, readRevision } from '../../catalog/reading/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { createTrust } from '../../catalog/trust/create-trust.ts';
 import { renderMetadata } from '../../catalog/trust/metadata.ts';
 import { type PublicKey, shortId } from '../../catalog/trust/public-key.ts';
-import { renewFreshness } from '../../catalog/trust/signing.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
+import { renewFreshness } from '../../catalog/writing/signing.ts';
 import { askHidden } from '../../cli/ask-hidden.ts';
 import { isInteractive, requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';

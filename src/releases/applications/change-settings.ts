@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
-import { readCatalog } from '../../catalog/find-revision.ts';
+import { readCatalog } from '../../catalog/reading/find-revision.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/writing/change.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
 import { checkReason } from '../../domain/reason.ts';
 import {

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import { type ReaderDeps, readManifest } from '../../catalog/read.ts';
+import { type ReaderDeps, readManifest } from '../../catalog/reading/read.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { MinisignPublicKey } from '../../domain/minisign.ts';
 import { MINISIGN } from '../../domain/signature.ts';

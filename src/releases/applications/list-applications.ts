@@ -1,5 +1,5 @@
-import { type ReaderDeps, readApplications, readRevision } from '../../catalog/read.ts';
-import { unknownApplication } from '../../catalog/unknown-release.ts';
+import { type ReaderDeps, readApplications, readRevision } from '../../catalog/reading/read.ts';
+import { unknownApplication } from '../../catalog/reading/unknown-release.ts';
 import { isAppError } from '../../core/errors.ts';
 import { listReleases } from '../list/list-releases.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';

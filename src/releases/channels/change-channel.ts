@@ -1,18 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type Committed,
-  changeCatalog,
-  registerApplication,
-  type WriterDeps,
-} from '../../catalog/change.ts';
-import {
   type ChannelJson,
   type Channels,
   channelIn,
   isHidden,
 } from '../../catalog/documents/revision-document.ts';
-import { readApplications, readRevision } from '../../catalog/read.ts';
-import { needsCreate, unknownApplication, unknownChannel } from '../../catalog/unknown-release.ts';
+import { readApplications, readRevision } from '../../catalog/reading/read.ts';
+import {
+  needsCreate,
+  unknownApplication,
+  unknownChannel,
+} from '../../catalog/reading/unknown-release.ts';
+import {
+  type Committed,
+  changeCatalog,
+  registerApplication,
+  type WriterDeps,
+} from '../../catalog/writing/change.ts';
 import { AppError } from '../../core/errors.ts';
 import {
   DEFAULT_CHANNEL,

@@ -4,7 +4,7 @@ import {
   channelIn,
   isHidden,
 } from '../../catalog/documents/revision-document.ts';
-import { unknownChannel } from '../../catalog/unknown-release.ts';
+import { unknownChannel } from '../../catalog/reading/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { CHAIN_CHANNELS_MAX, findCircle, longestChain } from '../../domain/channel-chain.ts';
 import { type Target, targetName } from '../../domain/target.ts';

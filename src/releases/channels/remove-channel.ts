@@ -3,7 +3,7 @@ import {
   type Channels,
   channelEntries,
 } from '../../catalog/documents/revision-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
 import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';

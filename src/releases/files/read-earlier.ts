@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import { type ReaderDeps, readManifest } from '../../catalog/read.ts';
+import { type ReaderDeps, readManifest } from '../../catalog/reading/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
 import { type AppError, isAppError } from '../../core/errors.ts';
 import { inheritedNames } from '../../domain/channel.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describeRollout } from '../../catalog/describe-rollout.ts';
 import {
   type ChannelJson,
   type Channels,
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
+import { describeRollout } from '../../catalog/reading/describe-rollout.ts';
 import type { Share } from '../../domain/rollout.ts';
 import { newestTextFirst } from '../../domain/version.ts';
 import { buildName } from './foresee-updates.ts';

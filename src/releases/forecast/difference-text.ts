@@ -1,4 +1,4 @@
-import { EVERY_CLIENT } from '../../catalog/rollout-text.ts';
+import { EVERY_CLIENT } from '../../catalog/reading/rollout-text.ts';
 import { isRecord } from '../../core/json-record.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';

@@ -3,7 +3,7 @@ import type {
   Channels,
   OfferJson,
 } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import type { Platform } from '../../domain/platform.ts';
 import type { ChannelStates } from './compare-channels.ts';

@@ -1,5 +1,5 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import { buildName, visitorAnswer } from './foresee-updates.ts';
 
 /** The newest release for new clients of a channel and target, before a change and after it. */

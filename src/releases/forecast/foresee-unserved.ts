@@ -1,5 +1,5 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import { findUnserved, type UnservedVisitors } from '../../domain/unserved-visitors.ts';
 import type { ChannelStates } from './compare-channels.ts';
 

@@ -4,7 +4,7 @@ import {
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import { type Decision, decideUpdate } from '../../domain/decide-update.ts';
 import { decideUpdates } from '../../domain/decide-updates.ts';

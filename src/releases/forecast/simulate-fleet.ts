@@ -1,6 +1,6 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
-import { unknownChannel } from '../../catalog/unknown-release.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
+import { unknownChannel } from '../../catalog/reading/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import { type FleetGroup, sizeOf } from '../../domain/fleet.ts';

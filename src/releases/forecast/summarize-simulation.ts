@@ -1,5 +1,5 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import type { Decision } from '../../domain/decide-update.ts';
 import { type FleetGroup, machineName } from '../../domain/fleet.ts';

@@ -1,4 +1,4 @@
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import { type ChannelView, inheritedNames } from '../../domain/channel.ts';
 import type { ChannelStates } from './compare-channels.ts';
 

@@ -1,5 +1,5 @@
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
+import { EVERY_CLIENT, presentShare } from '../../catalog/reading/rollout-text.ts';
 import type { ChannelStates } from './compare-channels.ts';
 
 /** A version, and the channels on which it changes. */

@@ -3,11 +3,11 @@ import {
   type OfferJson,
   type RevisionJson,
 } from '../../catalog/documents/revision-document.ts';
-import { readCatalog } from '../../catalog/find-revision.ts';
-import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
-import { type ReaderDeps, readManifest } from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
-import { unknownVersion } from '../../catalog/unknown-release.ts';
+import { readCatalog } from '../../catalog/reading/find-revision.ts';
+import { type ListedDraft, listDrafts } from '../../catalog/reading/list-drafts.ts';
+import { type ReaderDeps, readManifest } from '../../catalog/reading/read.ts';
+import type { Revision } from '../../catalog/reading/sequences.ts';
+import { unknownVersion } from '../../catalog/reading/unknown-release.ts';
 import type { Release } from '../../domain/release.ts';
 import { newestTextFirst, parseVersion } from '../../domain/version.ts';
 

@@ -1,5 +1,5 @@
 import { channelEntries, type RevisionJson } from '../../catalog/documents/revision-document.ts';
-import { unknownChannel } from '../../catalog/unknown-release.ts';
+import { unknownChannel } from '../../catalog/reading/unknown-release.ts';
 import { listReleases } from './list-releases.ts';
 
 /** Reads what a catalog revision says about versions, for commands that show counts of them. */

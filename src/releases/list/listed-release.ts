@@ -3,13 +3,13 @@ import {
   type Channels,
   channelEntries,
 } from '../../catalog/documents/revision-document.ts';
-import { draftIn } from '../../catalog/list-drafts.ts';
-import type { ReaderDeps } from '../../catalog/read.ts';
+import { draftIn } from '../../catalog/reading/list-drafts.ts';
+import type { ReaderDeps } from '../../catalog/reading/read.ts';
 import {
   unknownApplication,
   unknownChannel,
   unknownVersion,
-} from '../../catalog/unknown-release.ts';
+} from '../../catalog/reading/unknown-release.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import { checkReason } from '../../domain/reason.ts';
 import { parseVersion } from '../../domain/version.ts';

@@ -1,6 +1,10 @@
 import pLimit from 'p-limit';
 import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
-import { type ReaderDeps, readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
+import {
+  type ReaderDeps,
+  readLastRevisionNumber,
+  readRevision,
+} from '../../catalog/reading/read.ts';
 import { isAppError } from '../../core/errors.ts';
 
 export type HistoryEntry =

@@ -4,14 +4,14 @@ import type {
   Channels,
   OfferJson,
 } from '../../catalog/documents/revision-document.ts';
-import { draftSentence, optionOf } from '../../catalog/draft-text.ts';
+import { draftSentence, optionOf } from '../../catalog/reading/draft-text.ts';
 import {
   channelsDrafting,
   describeDraft,
   draftIn,
   targetNames,
-} from '../../catalog/list-drafts.ts';
-import type { ManifestReference } from '../../catalog/read.ts';
+} from '../../catalog/reading/list-drafts.ts';
+import type { ManifestReference } from '../../catalog/reading/read.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Target, targetName } from '../../domain/target.ts';
 import type { Admission } from './channel-rules.ts';

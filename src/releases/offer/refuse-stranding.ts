@@ -3,7 +3,7 @@ import {
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ChannelView } from '../../domain/channel.ts';
 import { decideUpdate } from '../../domain/decide-update.ts';

@@ -1,4 +1,4 @@
-import { optionOf } from '../../catalog/draft-text.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
 import { AppError } from '../../core/errors.ts';
 
 /** The error for a command that would take over an offer which the keys of its channel have not signed. */

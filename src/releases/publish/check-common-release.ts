@@ -1,5 +1,5 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
 import { divideMachines, type NamedMachine } from '../../domain/common-release.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import { withInherited } from '../forecast/view-channels.ts';

@@ -1,3 +1,4 @@
+import { type ManifestReference, remembering } from '../../catalog/reading/read.ts';
 import {
   type Committed,
   catalogState,
@@ -6,8 +7,7 @@ import {
   findCommitBase,
   registerApplication,
   type WriterDeps,
-} from '../../catalog/change.ts';
-import { type ManifestReference, remembering } from '../../catalog/read.ts';
+} from '../../catalog/writing/change.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
 import { signedOnly } from '../files/read-earlier.ts';

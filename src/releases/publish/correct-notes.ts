@@ -1,10 +1,3 @@
-import {
-  type Committed,
-  changeCatalog,
-  changeManifest,
-  refuseUnseen,
-  type WriterDeps,
-} from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import type {
   ChannelJson,
@@ -12,10 +5,17 @@ import type {
   OfferJson,
   RevisionJson,
 } from '../../catalog/documents/revision-document.ts';
-import { draftIn } from '../../catalog/list-drafts.ts';
-import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/offer-right.ts';
+import { draftIn } from '../../catalog/reading/list-drafts.ts';
+import { type ManifestReference, readManifest, readRevision } from '../../catalog/reading/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
+import {
+  type Committed,
+  changeCatalog,
+  changeManifest,
+  refuseUnseen,
+  type WriterDeps,
+} from '../../catalog/writing/change.ts';
+import { openOfferRight } from '../../catalog/writing/offer-right.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';

@@ -1,9 +1,9 @@
-import type { WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
+import { artifactKey } from '../../catalog/documents/keys.ts';
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import { artifactKey } from '../../catalog/keys.ts';
-import { type ManifestReference, readManifestsBelow } from '../../catalog/read.ts';
+import { type ManifestReference, readManifestsBelow } from '../../catalog/reading/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
 import type { Release } from '../../domain/release.ts';
 import { discardedAt } from '../offer/draft-rules.ts';
 

@@ -1,5 +1,5 @@
-import { catalogState, type WriterDeps } from '../../catalog/change.ts';
-import { readCatalog } from '../../catalog/find-revision.ts';
+import { readCatalog } from '../../catalog/reading/find-revision.ts';
+import { catalogState, type WriterDeps } from '../../catalog/writing/change.ts';
 import { parseApplicationName, parseChannelName } from '../../domain/channel.ts';
 import { parseVersion } from '../../domain/version.ts';
 import { readEarlier } from '../files/read-earlier.ts';

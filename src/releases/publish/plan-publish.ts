@@ -1,6 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { REUSE_AGE_MAX_MS } from '../../catalog/artifact-upload.ts';
-import type { CatalogEdit, WantedManifest } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import {
   type Channels,
@@ -8,8 +6,10 @@ import {
   offerJsonOf,
 } from '../../catalog/documents/revision-document.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
-import { describeDraft, draftIn, type ListedDraft } from '../../catalog/list-drafts.ts';
-import type { ManifestReference } from '../../catalog/read.ts';
+import { describeDraft, draftIn, type ListedDraft } from '../../catalog/reading/list-drafts.ts';
+import type { ManifestReference } from '../../catalog/reading/read.ts';
+import { REUSE_AGE_MAX_MS } from '../../catalog/writing/artifact-upload.ts';
+import type { CatalogEdit, WantedManifest } from '../../catalog/writing/change.ts';
 import { listed } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';

@@ -1,11 +1,11 @@
-import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
 import type { Channels, OfferJson } from '../../catalog/documents/revision-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
-import { missingTargets } from '../../catalog/list-drafts.ts';
-import { viewsOf } from '../../catalog/memory/snapshot.ts';
-import { readManifest } from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/offer-right.ts';
-import { unknownApplication, unknownVersion } from '../../catalog/unknown-release.ts';
+import { viewsOf } from '../../catalog/live/snapshot.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { missingTargets } from '../../catalog/reading/list-drafts.ts';
+import { readManifest } from '../../catalog/reading/read.ts';
+import { unknownApplication, unknownVersion } from '../../catalog/reading/unknown-release.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/writing/change.ts';
+import { openOfferRight } from '../../catalog/writing/offer-right.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import { newestFor } from '../../domain/decide-update.ts';

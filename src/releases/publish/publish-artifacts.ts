@@ -1,7 +1,7 @@
 import type { BuiltDocument } from '../../builds/build-output.ts';
-import { ensureCarried } from '../../catalog/documents/carried-document.ts';
-import type { ManifestReference, namedAbove } from '../../catalog/read.ts';
+import type { ManifestReference, namedAbove } from '../../catalog/reading/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
+import { ensureCarried } from '../../catalog/writing/carried-document.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import type { Release } from '../../domain/release.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';

@@ -1,4 +1,3 @@
-import { catalogState, refuseWithoutRoot } from '../../catalog/change.ts';
 import {
   namedAbove,
   readApplications,
@@ -6,9 +5,10 @@ import {
   readRevision,
   refuseLost,
   remembering,
-} from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/offer-right.ts';
-import { needsCreate } from '../../catalog/unknown-release.ts';
+} from '../../catalog/reading/read.ts';
+import { needsCreate } from '../../catalog/reading/unknown-release.ts';
+import { catalogState, refuseWithoutRoot } from '../../catalog/writing/change.ts';
+import { openOfferRight } from '../../catalog/writing/offer-right.ts';
 import { parseApplicationName, parseChannelName } from '../../domain/channel.ts';
 import { refuseReservedName } from '../../domain/reserved-name.ts';
 import { parseRangeBelow, parseVersion } from '../../domain/version.ts';

@@ -1,4 +1,3 @@
-import type { CatalogState, WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import {
   type ChannelJson,
@@ -6,11 +5,16 @@ import {
   channelIn,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
-import { draftIn } from '../../catalog/list-drafts.ts';
-import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/offer-right.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { draftIn } from '../../catalog/reading/list-drafts.ts';
+import {
+  type ManifestReference,
+  readEveryManifest,
+  readManifest,
+} from '../../catalog/reading/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
+import type { CatalogState, WriterDeps } from '../../catalog/writing/change.ts';
+import { openOfferRight } from '../../catalog/writing/offer-right.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { parseVersion } from '../../domain/version.ts';

@@ -1,5 +1,5 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
-import type { ManifestReference } from '../../catalog/read.ts';
+import type { ManifestReference } from '../../catalog/reading/read.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import { type Artifact, identityName, isSameFile, type Release } from '../../domain/release.ts';
 import { carriedDiffers } from './merge-carried.ts';

@@ -1,8 +1,8 @@
 import type { BuiltArtifact } from '../../builds/build-output.ts';
-import type { WriterDeps } from '../../catalog/change.ts';
+import { artifactKey, artifactObject } from '../../catalog/documents/keys.ts';
 import type { Channels, OfferJson } from '../../catalog/documents/revision-document.ts';
-import { artifactKey, artifactObject } from '../../catalog/keys.ts';
-import { readManifest } from '../../catalog/read.ts';
+import { readManifest } from '../../catalog/reading/read.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { compareVersions, parseVersion } from '../../domain/version.ts';

@@ -1,6 +1,6 @@
 import type { Channels } from '../../catalog/documents/revision-document.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
-import type { ReaderDeps } from '../../catalog/read.ts';
+import type { ReaderDeps } from '../../catalog/reading/read.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import type { Requirement } from '../../domain/signing-facts.ts';

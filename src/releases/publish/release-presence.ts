@@ -1,8 +1,8 @@
 import type { BuildOutput, BuiltFile } from '../../builds/build-output.ts';
-import { catalogState, type WriterDeps } from '../../catalog/change.ts';
 import { channelIn, type OfferJson } from '../../catalog/documents/revision-document.ts';
-import { readManifest } from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
+import { readManifest } from '../../catalog/reading/read.ts';
+import type { Revision } from '../../catalog/reading/sequences.ts';
+import { catalogState, type WriterDeps } from '../../catalog/writing/change.ts';
 import { BLOCKMAP } from '../../domain/companion.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { wasListed } from './refuse-other-bytes.ts';

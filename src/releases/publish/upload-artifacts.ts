@@ -1,5 +1,5 @@
-import { ensureUploaded } from '../../catalog/artifact-upload.ts';
-import type { WriterDeps } from '../../catalog/change.ts';
+import { ensureUploaded } from '../../catalog/writing/artifact-upload.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
 import { factsOf } from '../../domain/companion.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { createByteLimit } from '../files/byte-limit.ts';

@@ -1,4 +1,3 @@
-import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
 import type {
   ChannelJson,
   Channels,
@@ -12,6 +11,7 @@ import {
   withClock,
   withClockRead,
 } from '../../catalog/documents/rollout-document.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/writing/change.ts';
 import { AppError } from '../../core/errors.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';

@@ -1,5 +1,5 @@
 import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
-import type { ReaderDeps } from '../../catalog/read.ts';
+import type { ReaderDeps } from '../../catalog/reading/read.ts';
 
 /** An offer that no client sees, because too few keys of its channel signed it. */
 export interface UncoveredOffer {

@@ -1,7 +1,7 @@
-import type { WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
 import { statementDigest } from '../../catalog/trust/channel-role.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
 import { AppError } from '../../core/errors.ts';
 import { openDraft } from '../publish/open-draft.ts';
 import type { PublishResult } from '../publish/publish-request.ts';

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
+import { roleSignatureKey } from '../../catalog/documents/keys.ts';
 import {
   channelIn,
   type OfferJson,
   type RevisionJson,
 } from '../../catalog/documents/revision-document.ts';
 import type { MetadataReference } from '../../catalog/documents/trust-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
-import { roleSignatureKey } from '../../catalog/keys.ts';
-import { describeDraft, draftIn, listDrafts } from '../../catalog/list-drafts.ts';
-import { readRevision } from '../../catalog/read.ts';
+import { optionOf } from '../../catalog/reading/draft-text.ts';
+import { describeDraft, draftIn, listDrafts } from '../../catalog/reading/list-drafts.ts';
+import { readRevision } from '../../catalog/reading/read.ts';
+import { unknownApplication } from '../../catalog/reading/unknown-release.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import {
   type ChannelKeys,
@@ -29,12 +29,12 @@ import {
   signMetadata,
   tufTime,
 } from '../../catalog/trust/metadata.ts';
-import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/next-role.ts';
 import { isTufSignatureOf, shortId } from '../../catalog/trust/public-key.ts';
 import { keyList, keyText, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
-import { unknownApplication } from '../../catalog/unknown-release.ts';
+import type { WriterDeps } from '../../catalog/writing/change.ts';
+import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/writing/next-role.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { incomplete, noDraft } from '../offer/draft-rules.ts';

@@ -1,9 +1,13 @@
-import { readStoreTime } from '../../catalog/artifact-upload.ts';
-import { refuseWithoutRoot } from '../../catalog/change.ts';
-import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../../catalog/garbage.ts';
-import { artifactsPrefix } from '../../catalog/keys.ts';
-import { type ReaderDeps, readApplications, readRevision } from '../../catalog/read.ts';
-import { unknownApplication } from '../../catalog/unknown-release.ts';
+import { artifactsPrefix } from '../../catalog/documents/keys.ts';
+import { type ReaderDeps, readApplications, readRevision } from '../../catalog/reading/read.ts';
+import { unknownApplication } from '../../catalog/reading/unknown-release.ts';
+import { readStoreTime } from '../../catalog/writing/artifact-upload.ts';
+import { refuseWithoutRoot } from '../../catalog/writing/change.ts';
+import {
+  findGarbage,
+  GARBAGE_AGE_MIN_MS,
+  KEPT_OUT_AGE_MIN_MS,
+} from '../../catalog/writing/garbage.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { ObjectInfo } from '../../store/object-store.ts';
 import type { AppendDeps } from '../../store/sequence/append.ts';

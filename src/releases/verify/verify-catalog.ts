@@ -1,17 +1,17 @@
 import pLimit from 'p-limit';
-import { hashObject } from '../../catalog/artifact-upload.ts';
+import { artifactKey } from '../../catalog/documents/keys.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
-import type { AnnouncedRevisions } from '../../catalog/following/hints.ts';
-import { artifactKey } from '../../catalog/keys.ts';
+import type { AnnouncedRevisions } from '../../catalog/reading/hints.ts';
 import {
   type ReaderDeps,
   readAnnounced,
   readManifest,
   readStoredApplications,
   readStoredRevisions,
-} from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
-import { unknownApplication } from '../../catalog/unknown-release.ts';
+} from '../../catalog/reading/read.ts';
+import type { Revision } from '../../catalog/reading/sequences.ts';
+import { unknownApplication } from '../../catalog/reading/unknown-release.ts';
+import { hashObject } from '../../catalog/writing/artifact-upload.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import {
   type MinisignPublicKey,

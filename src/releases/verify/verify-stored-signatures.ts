@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { hashObject } from '../../catalog/artifact-upload.ts';
+import { artifactKey } from '../../catalog/documents/keys.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
-import { artifactKey } from '../../catalog/keys.ts';
-import type { ReaderDeps } from '../../catalog/read.ts';
+import type { ReaderDeps } from '../../catalog/reading/read.ts';
+import { hashObject } from '../../catalog/writing/artifact-upload.ts';
 import { AppError } from '../../core/errors.ts';
 import {
   type MinisignPublicKey,

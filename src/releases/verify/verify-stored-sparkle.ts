@@ -1,7 +1,7 @@
-import { hashObject } from '../../catalog/artifact-upload.ts';
-import { readCarried } from '../../catalog/documents/carried-document.ts';
-import { artifactKey } from '../../catalog/keys.ts';
-import type { ReaderDeps } from '../../catalog/read.ts';
+import { artifactKey } from '../../catalog/documents/keys.ts';
+import type { ReaderDeps } from '../../catalog/reading/read.ts';
+import { hashObject } from '../../catalog/writing/artifact-upload.ts';
+import { readCarried } from '../../catalog/writing/carried-document.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
 import type { SparklePublicKey } from '../../domain/sparkle-key.ts';

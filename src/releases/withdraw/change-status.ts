@@ -1,10 +1,10 @@
-import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
 import {
   type ChannelJson,
   type Channels,
   channelEntries,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/writing/change.ts';
 import { type ForeseenUpdate, foreseeUpdates } from '../forecast/foresee-updates.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
 import { refuseForgottenYank } from '../offer/channel-rules.ts';

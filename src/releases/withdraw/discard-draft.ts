@@ -1,5 +1,5 @@
 import { type Channels, channelEntries } from '../../catalog/documents/revision-document.ts';
-import { draftIn } from '../../catalog/list-drafts.ts';
+import { draftIn } from '../../catalog/reading/list-drafts.ts';
 import type { ListedRequest } from '../list/listed-release.ts';
 import { withoutDraft } from '../offer/draft-rules.ts';
 

@@ -1,4 +1,3 @@
-import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
 import {
   type Channels,
   channelEntries,
@@ -6,12 +5,13 @@ import {
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
 import { storedRamp } from '../../catalog/documents/rollout-document.ts';
-import { type ReaderDeps, readRevision } from '../../catalog/read.ts';
+import { type ReaderDeps, readRevision } from '../../catalog/reading/read.ts';
 import {
   unknownApplication,
   unknownChannel,
   unknownVersion,
-} from '../../catalog/unknown-release.ts';
+} from '../../catalog/reading/unknown-release.ts';
+import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/writing/change.ts';
 import { listed } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { inheritedNames } from '../../domain/channel.ts';

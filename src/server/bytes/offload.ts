@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { APPLICATIONS_ROOT } from '../../catalog/keys.ts';
+import { APPLICATIONS_ROOT } from '../../catalog/documents/keys.ts';
 import { pathOf } from '../../store/filesystem/names.ts';
 import type { ServiceSettings } from '../settings.ts';
 

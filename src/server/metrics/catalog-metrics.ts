@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import type { Steps } from '../../core/steps.ts';

@@ -1,5 +1,5 @@
-import type { Catalog } from '../../catalog/memory/catalog.ts';
-import type { Snapshot } from '../../catalog/memory/snapshot.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
+import type { Snapshot } from '../../catalog/live/snapshot.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newestFirst, type Offer } from '../../domain/offer.ts';

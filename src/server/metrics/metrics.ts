@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Usage } from '../../usage/usage.ts';
 import type { NoteRequest } from '../http/answered-requests.ts';

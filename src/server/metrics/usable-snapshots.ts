@@ -1,5 +1,5 @@
-import type { Catalog } from '../../catalog/memory/catalog.ts';
-import type { Snapshot } from '../../catalog/memory/snapshot.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
+import type { Snapshot } from '../../catalog/live/snapshot.ts';
 import { isAppError } from '../../core/errors.ts';
 
 /** The snapshots of applications by name, without the applications whose catalog cannot be used. */

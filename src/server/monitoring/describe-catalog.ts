@@ -1,5 +1,5 @@
-import type { Catalog } from '../../catalog/memory/catalog.ts';
-import type { Snapshot } from '../../catalog/memory/snapshot.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
+import type { Snapshot } from '../../catalog/live/snapshot.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
 import type { Clock, Randomness } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ObjectStore } from '../../store/object-store.ts';

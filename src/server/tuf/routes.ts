@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { createTufAnswers } from '../../answers/tuf/answer-tuf.ts';
-import type { PublishedMetadata } from '../../catalog/trust/published-metadata.ts';
+import type { PublishedMetadata } from '../../catalog/live/published-metadata.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { RouteDeps } from '../deps.ts';
 import { createRecentDownloads } from '../feeds/recent-downloads.ts';

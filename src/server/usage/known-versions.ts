@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
 import { isAppError } from '../../core/errors.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../http/error-responses.ts';

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Catalog } from '../../catalog/live/catalog.ts';
 import type { TierSettings } from '../../domain/tier.ts';
 import type { UsageSettings } from '../../usage/settings.ts';
 import {

@@ -1,4 +1,4 @@
-import type { CatalogReport } from '../../catalog/following/relay.ts';
+import type { CatalogReport } from '../../catalog/live/relay.ts';
 import type { MetricsUpdate } from '../../usage/shared-metrics.ts';
 import type { ComponentUpdate } from '../status/status.ts';
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type ExplainDeps, explainUpdate } from '../../../src/answers/explain/explain-update.ts';
 import { explanationJson, frozenBy } from '../../../src/answers/explain/explanation-json.ts';
-import { changeCatalog } from '../../../src/catalog/change.ts';
 import type {
   ChannelJson,
   Channels,
   OfferJson,
 } from '../../../src/catalog/documents/revision-document.ts';
-import { findStatusChanges } from '../../../src/catalog/find-status-change.ts';
+import { findStatusChanges } from '../../../src/catalog/reading/find-status-change.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
 import { parseRevisionReference } from '../../../src/domain/revision-reference.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
+import type { Catalog } from '../../../src/catalog/live/catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
-import { createWorld, untilSaved, useCatalogs } from '../memory/live-catalog.ts';
+import { createWorld, untilSaved, useCatalogs } from '../live/live-catalog.ts';
 
 /** The documents that publishers signed, in a running catalog and in its saved state. */
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
+import { artifactsPrefix, manifestKey, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import { REVISION_BYTES_MAX } from '../../../src/catalog/documents/revision-size.ts';
-import { artifactsPrefix, manifestKey, revisionKey } from '../../../src/catalog/keys.ts';
 import { renderEnvelope } from '../../../src/store/sequence/envelope.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
-import { createWorld, offered, POLL_MS, problemsOf, useCatalogs } from '../memory/live-catalog.ts';
+import { createWorld, offered, POLL_MS, problemsOf, useCatalogs } from '../live/live-catalog.ts';
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
+import { manifestKey, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import { MANIFEST_BYTES_MAX } from '../../../src/catalog/documents/manifest-document.ts';
 import { REVISION_BYTES_MAX } from '../../../src/catalog/documents/revision-size.ts';
-import { announceChange } from '../../../src/catalog/following/hints.ts';
-import { liveRevisionSequence } from '../../../src/catalog/following/live-revision.ts';
-import { manifestKey, revisionKey } from '../../../src/catalog/keys.ts';
+import { liveRevisionSequence } from '../../../src/catalog/live/live-revision.ts';
+import { announceChange } from '../../../src/catalog/reading/hints.ts';
 import { renderEnvelope } from '../../../src/store/sequence/envelope.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import {
@@ -14,7 +14,7 @@ import {
   problemsOf,
   useCatalogs,
   type World,
-} from '../memory/live-catalog.ts';
+} from '../live/live-catalog.ts';
 
 /** Documents by an attacker with a key for one application. They cost one reading, and other applications nothing. */
 

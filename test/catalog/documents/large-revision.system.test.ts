@@ -7,13 +7,13 @@ import { checkRevision, revisionSchema } from '../../../src/catalog/documents/re
 import {
   type LiveRevision,
   liveRevisionSequence,
-} from '../../../src/catalog/following/live-revision.ts';
-import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
-import { createSnapshotInSteps } from '../../../src/catalog/memory/snapshot.ts';
-import { createSpillFile } from '../../../src/catalog/memory/spill-file.ts';
-import { renderManifest } from '../../../src/catalog/memory/stored-manifest.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
-import { type Revision, revisionSequence } from '../../../src/catalog/sequences.ts';
+} from '../../../src/catalog/live/live-revision.ts';
+import { createSavedState } from '../../../src/catalog/live/saved-state.ts';
+import { createSnapshotInSteps } from '../../../src/catalog/live/snapshot.ts';
+import { createSpillFile } from '../../../src/catalog/live/spill-file.ts';
+import { renderManifest } from '../../../src/catalog/live/stored-manifest.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
+import { type Revision, revisionSequence } from '../../../src/catalog/reading/sequences.ts';
 import { runAtOnce } from '../../../src/core/steps.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { setUpLarge } from './large-revision.ts';

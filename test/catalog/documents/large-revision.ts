@@ -1,5 +1,5 @@
-import { changeCatalog } from '../../../src/catalog/change.ts';
 import type { OfferJson } from '../../../src/catalog/documents/revision-document.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';

@@ -3,7 +3,7 @@ import {
   REVISION_BYTES_MAX,
   withdrawnBytes,
 } from '../../../src/catalog/documents/revision-size.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { offerOf, setUpLarge } from './large-revision.ts';

@@ -1,6 +1,6 @@
 import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
 import { offerJsonOf } from '../../../src/catalog/documents/revision-document.ts';
-import { createCatalog } from '../../../src/catalog/memory/catalog.ts';
+import { createCatalog } from '../../../src/catalog/live/catalog.ts';
 import { statementDigest } from '../../../src/catalog/trust/channel-role.ts';
 import { signRevision } from '../../../src/catalog/trust/revision-signature.ts';
 import type { TrustRoot } from '../../../src/catalog/trust/root.ts';
@@ -13,7 +13,7 @@ import { digestOf } from '../../../src/store/sequence/envelope.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { initTrust, keysOf, makeSigner, trusting } from '../../support/trust.ts';
-import { createManualClock } from '../memory/live-catalog.ts';
+import { createManualClock } from '../live/live-catalog.ts';
 
 /**
  * Random alterations of a signed store by an attacker, and what a service then offers. Two applications have the same

@@ -1,7 +1,5 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { createFreshnessWatch } from '../../../src/catalog/following/watch-freshness.ts';
 import {
   delegationsKey,
   freshnessKey,
@@ -10,17 +8,19 @@ import {
   roleKey,
   roleSignatureKey,
   rootKey,
-} from '../../../src/catalog/keys.ts';
+} from '../../../src/catalog/documents/keys.ts';
+import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
+import { createFreshnessWatch } from '../../../src/catalog/live/watch-freshness.ts';
 import { createTrust } from '../../../src/catalog/trust/create-trust.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
-import { renewFreshness } from '../../../src/catalog/trust/signing.ts';
+import { renewFreshness } from '../../../src/catalog/writing/signing.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { listApplications } from '../../../src/releases/applications/list-applications.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
 import { listKeys, readText } from '../../support/objects.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { FRESH_MS, keysOf, makeSigner } from '../../support/trust.ts';
-import { offered, problemsOf, useCatalogs, type World } from '../memory/live-catalog.ts';
+import { offered, problemsOf, useCatalogs, type World } from '../live/live-catalog.ts';
 import {
   channelOf,
   ci,

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { manifestKey } from '../../../src/catalog/documents/keys.ts';
 import type { OfferJson, RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { manifestKey } from '../../../src/catalog/keys.ts';
-import { readManifest, readNewestManifest } from '../../../src/catalog/read.ts';
+import { readManifest, readNewestManifest } from '../../../src/catalog/reading/read.ts';
 import { findMakers } from '../../../src/catalog/trust/manifest-signature.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import type { Release } from '../../../src/domain/release.ts';
@@ -15,7 +15,7 @@ import { listKeys, readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { rounds } from '../../support/rounds.ts';
 import { keysOf, makeSigner, type RootOptions } from '../../support/trust.ts';
-import type { World } from '../memory/live-catalog.ts';
+import type { World } from '../live/live-catalog.ts';
 import { channelOf, ci, k1, k2, k3, must, offerIn, useTrustedWorld } from './trusted-world.ts';
 
 /**

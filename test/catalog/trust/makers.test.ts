@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { manifestKey } from '../../../src/catalog/documents/keys.ts';
 import { channelIn, type RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { manifestKey } from '../../../src/catalog/keys.ts';
-import { readManifest } from '../../../src/catalog/read.ts';
+import { readManifest } from '../../../src/catalog/reading/read.ts';
 import { findMakers } from '../../../src/catalog/trust/manifest-signature.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
@@ -10,7 +10,7 @@ import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { keysOf, makeSigner } from '../../support/trust.ts';
-import type { World } from '../memory/live-catalog.ts';
+import type { World } from '../live/live-catalog.ts';
 import { ci, k1, k2, must, useTrustedWorld } from './trusted-world.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { manifestKey, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import type { OfferJson, RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { manifestKey, revisionKey } from '../../../src/catalog/keys.ts';
-import { readManifest, readRevision } from '../../../src/catalog/read.ts';
+import { readManifest, readRevision } from '../../../src/catalog/reading/read.ts';
 import { createTrust } from '../../../src/catalog/trust/create-trust.ts';
 import { commitRoot, signRoot } from '../../../src/features/trust/change-root.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
@@ -14,7 +14,7 @@ import { digestOf } from '../../../src/store/sequence/envelope.ts';
 import { listKeys, readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { contentOfRoot, FRESH_MS, keysOf } from '../../support/trust.ts';
-import { createWorld, offered, type World } from '../memory/live-catalog.ts';
+import { createWorld, offered, type World } from '../live/live-catalog.ts';
 import {
   channelOf,
   ci,

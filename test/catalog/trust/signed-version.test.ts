@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
-import { manifestKey, revisionKey } from '../../../src/catalog/keys.ts';
+import { manifestKey, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import { signRevision } from '../../../src/catalog/trust/revision-signature.ts';
 import { digestOf } from '../../../src/store/sequence/envelope.ts';
 import { listKeys, readText } from '../../support/objects.ts';
-import { offered, problemsOf, type World } from '../memory/live-catalog.ts';
+import { offered, problemsOf, type World } from '../live/live-catalog.ts';
 import { ci, k1, look, OPERATORS_DECIDE, useTrustedWorld } from './trusted-world.ts';
 
 /**

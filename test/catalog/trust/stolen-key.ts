@@ -1,7 +1,6 @@
-import type { WriterDeps } from '../../../src/catalog/change.ts';
+import { roleKey } from '../../../src/catalog/documents/keys.ts';
 import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { roleKey } from '../../../src/catalog/keys.ts';
-import { readLastRevisionNumber, readRevision } from '../../../src/catalog/read.ts';
+import { readLastRevisionNumber, readRevision } from '../../../src/catalog/reading/read.ts';
 import { createFreshness, type FreshRevision } from '../../../src/catalog/trust/freshness.ts';
 import {
   digestOfSigned,
@@ -9,6 +8,7 @@ import {
   signMetadata,
 } from '../../../src/catalog/trust/metadata.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
+import type { WriterDeps } from '../../../src/catalog/writing/change.ts';
 import { commitRoot, signRoot } from '../../../src/features/trust/change-root.ts';
 import { readText } from '../../support/objects.ts';
 import {
@@ -18,7 +18,7 @@ import {
   makeSigner,
   type RootOptions,
 } from '../../support/trust.ts';
-import type { World } from '../memory/live-catalog.ts';
+import type { World } from '../live/live-catalog.ts';
 import { ci, k1, k2, k3, must, type TrustedWorld } from './trusted-world.ts';
 
 /** What a thief of an operator's key does, and how the people change their keys then. */

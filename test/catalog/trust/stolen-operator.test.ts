@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { freshnessKey, hintKey, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { freshnessKey, hintKey, revisionKey } from '../../../src/catalog/keys.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
-import { offered, problemsOf, type World } from '../memory/live-catalog.ts';
+import { offered, problemsOf, type World } from '../live/live-catalog.ts';
 import {
   ci2,
   messageOf,

@@ -1,6 +1,10 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  delegationsKey,
+  freshnessPrefix,
+  revisionKey,
+} from '../../../src/catalog/documents/keys.ts';
 import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
-import { delegationsKey, freshnessPrefix, revisionKey } from '../../../src/catalog/keys.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import { commitRoot, signRoot } from '../../../src/features/trust/change-root.ts';
 import { checkTrust } from '../../../src/features/trust/check-trust.ts';
@@ -8,7 +12,7 @@ import { changeChannel } from '../../../src/releases/channels/change-channel.ts'
 import { readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { contentOfRoot } from '../../support/trust.ts';
-import { offered, type World } from '../memory/live-catalog.ts';
+import { offered, type World } from '../live/live-catalog.ts';
 import { messageOf, names, OPTIONS, svc, useStolenKey, WITHOUT_SVC } from './stolen-key.ts';
 import { channelOf, ci, k1, k2, k3, look, must, useTrustedWorld } from './trusted-world.ts';
 

@@ -1,26 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { changeCatalog } from '../../../src/catalog/change.ts';
+import {
+  delegationsKey,
+  freshnessPrefix,
+  revisionKey,
+  rootKey,
+} from '../../../src/catalog/documents/keys.ts';
 import {
   type ChannelJson,
   type OfferJson,
   offerJsonOf,
   type RevisionJson,
 } from '../../../src/catalog/documents/revision-document.ts';
-import {
-  delegationsKey,
-  freshnessPrefix,
-  revisionKey,
-  rootKey,
-} from '../../../src/catalog/keys.ts';
-import { readManifest, readRevision } from '../../../src/catalog/read.ts';
-import { renewFreshness } from '../../../src/catalog/trust/signing.ts';
+import { readManifest, readRevision } from '../../../src/catalog/reading/read.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
+import { renewFreshness } from '../../../src/catalog/writing/signing.ts';
 import { signRoot } from '../../../src/features/trust/change-root.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
 import { describeWaiting } from '../../../src/releases/trust/sign-draft.ts';
 import { listKeys } from '../../support/objects.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { contentOfRoot, FRESH_MS, keysOf } from '../../support/trust.ts';
-import { offered, problemsOf, type World } from '../memory/live-catalog.ts';
+import { offered, problemsOf, type World } from '../live/live-catalog.ts';
 import {
   channelOf,
   ci,

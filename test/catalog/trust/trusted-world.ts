@@ -1,19 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, expect } from 'vitest';
-import type { WriterDeps } from '../../../src/catalog/change.ts';
+import { freshnessPrefix, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import type {
   ChannelJson,
   OfferJson,
   RevisionJson,
 } from '../../../src/catalog/documents/revision-document.ts';
-import { freshnessPrefix, revisionKey } from '../../../src/catalog/keys.ts';
-import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import type { Catalog } from '../../../src/catalog/live/catalog.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import type { FreshRevision } from '../../../src/catalog/trust/freshness.ts';
 import { signRevision } from '../../../src/catalog/trust/revision-signature.ts';
 import type { TrustRoot } from '../../../src/catalog/trust/root.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import type { Trust } from '../../../src/catalog/trust/trust.ts';
+import type { WriterDeps } from '../../../src/catalog/writing/change.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { commitRoot, type RootChange, signRoot } from '../../../src/features/trust/change-root.ts';
 import { openDraft } from '../../../src/releases/publish/open-draft.ts';
@@ -36,7 +36,7 @@ import {
   type RootOptions,
   trusting,
 } from '../../support/trust.ts';
-import { createWorld, offered, POLL_MS, useCatalogs, type World } from '../memory/live-catalog.ts';
+import { createWorld, offered, POLL_MS, useCatalogs, type World } from '../live/live-catalog.ts';
 
 export const [k1, k2, k3] = [makeSigner('k1'), makeSigner('k2', 'p256'), makeSigner('k3')];
 export const ci = makeSigner('ci');

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTrust } from '../../../src/catalog/trust/create-trust.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
-import { renewFreshness } from '../../../src/catalog/trust/signing.ts';
+import { renewFreshness } from '../../../src/catalog/writing/signing.ts';
 import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { readWaiting, signWaiting } from '../../../src/releases/trust/sign-draft.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
-import type { World } from '../memory/live-catalog.ts';
+import type { World } from '../live/live-catalog.ts';
 import { ci, DELEGATED, k1, k2, k3, must, useTrustedWorld } from './trusted-world.ts';
 
 /** One 503, reset or lost answer on a write of trust: the command does what it was asked to. */

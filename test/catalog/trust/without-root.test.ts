@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openService } from '../../../src/app.ts';
-import { revisionKey, rootKey } from '../../../src/catalog/keys.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { revisionKey, rootKey } from '../../../src/catalog/documents/keys.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import type { Trust } from '../../../src/catalog/trust/trust.ts';
 import { decideRootless } from '../../../src/catalog/trust/without-root.ts';
 import { exportStatic } from '../../../src/features/export/export-static.ts';
@@ -23,7 +23,7 @@ import {
   untilSaved,
   useCatalogs,
   type World,
-} from '../memory/live-catalog.ts';
+} from '../live/live-catalog.ts';
 import { ci, k1, look, must, OPERATORS_DECIDE, useTrustedWorld } from './trusted-world.ts';
 
 /**

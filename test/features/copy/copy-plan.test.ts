@@ -8,7 +8,7 @@ import {
   hintKey,
   manifestKey,
   revisionKey,
-} from '../../../src/catalog/keys.ts';
+} from '../../../src/catalog/documents/keys.ts';
 import { accountKey, sessionKey } from '../../../src/features/accounts/keys.ts';
 import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import { openKey, transitionKey } from '../../../src/features/contact/keys.ts';

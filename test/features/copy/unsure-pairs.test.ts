@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { artifactKey, artifactObject, hintKey, manifestKey } from '../../../src/catalog/keys.ts';
+import {
+  artifactKey,
+  artifactObject,
+  hintKey,
+  manifestKey,
+} from '../../../src/catalog/documents/keys.ts';
 import { accountKey } from '../../../src/features/accounts/keys.ts';
 import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import type { CopiedObject } from '../../../src/features/copy/copy-plan.ts';

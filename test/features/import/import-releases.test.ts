@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readNewestManifest, readRevision } from '../../../src/catalog/read.ts';
+import { readNewestManifest, readRevision } from '../../../src/catalog/reading/read.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import {
   type ImportDeps,

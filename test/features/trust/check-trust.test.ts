@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { revisionKey } from '../../../src/catalog/keys.ts';
+import { revisionKey } from '../../../src/catalog/documents/keys.ts';
 import { checkTrust } from '../../../src/features/trust/check-trust.ts';
 import { createSharedClock } from '../../../src/store/shared-clock.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { freshnessKey, revisionKey } from '../../../src/catalog/keys.ts';
+import { freshnessKey, revisionKey } from '../../../src/catalog/documents/keys.ts';
 import { createFreshness } from '../../../src/catalog/trust/freshness.ts';
 import { signRevision } from '../../../src/catalog/trust/revision-signature.ts';
 import { openSigner } from '../../../src/releases/trust/open-signer.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { changeCatalog } from '../../../src/catalog/change.ts';
-import { manifestKey } from '../../../src/catalog/keys.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { manifestKey } from '../../../src/catalog/documents/keys.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
 import { listApplications } from '../../../src/releases/applications/list-applications.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readApplications, readRevision } from '../../../src/catalog/read.ts';
+import { readApplications, readRevision } from '../../../src/catalog/reading/read.ts';
 import type { AppError } from '../../../src/core/errors.ts';
 import {
   type ChannelRequest,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { manifestSequence } from '../../../src/catalog/sequences.ts';
+import { manifestSequence } from '../../../src/catalog/reading/sequences.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { readEarlier } from '../../../src/releases/files/read-earlier.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelJson, OfferJson } from '../../../src/catalog/documents/revision-document.ts';
-import { viewsOf } from '../../../src/catalog/memory/snapshot.ts';
+import { viewsOf } from '../../../src/catalog/live/snapshot.ts';
 import type { ChannelView } from '../../../src/domain/channel.ts';
 import { decideUpdate } from '../../../src/domain/decide-update.ts';
 import type { OfferedArtifact } from '../../../src/domain/offer.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readManifest } from '../../../src/catalog/read.ts';
+import { readManifest } from '../../../src/catalog/reading/read.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import { targetsJson } from '../../../src/releases/offer/draft-rules.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { artifactsPrefix } from '../../../src/catalog/documents/keys.ts';
 import { withdrawnBytes } from '../../../src/catalog/documents/revision-size.ts';
-import { artifactsPrefix } from '../../../src/catalog/keys.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
 import type { ChannelSettings } from '../../../src/releases/channels/channel-settings.ts';

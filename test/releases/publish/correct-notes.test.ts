@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { channelEntries } from '../../../src/catalog/documents/revision-document.ts';
-import { readManifest, readRevision } from '../../../src/catalog/read.ts';
+import { readManifest, readRevision } from '../../../src/catalog/reading/read.ts';
 import type { AppError } from '../../../src/core/errors.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';

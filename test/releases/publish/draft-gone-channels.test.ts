@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { artifactsPrefix } from '../../../src/catalog/keys.ts';
+import { artifactsPrefix } from '../../../src/catalog/documents/keys.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
 import { collectGarbage } from '../../../src/releases/verify/collect-garbage.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WriterDeps } from '../../../src/catalog/change.ts';
-import { artifactObject } from '../../../src/catalog/keys.ts';
-import { readManifest, readRevision } from '../../../src/catalog/read.ts';
+import { artifactObject } from '../../../src/catalog/documents/keys.ts';
+import { readManifest, readRevision } from '../../../src/catalog/reading/read.ts';
+import type { WriterDeps } from '../../../src/catalog/writing/change.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import type { Artifact } from '../../../src/domain/release.ts';
 import { parseTarget } from '../../../src/domain/target.ts';

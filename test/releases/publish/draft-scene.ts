@@ -1,7 +1,7 @@
-import { changeCatalog } from '../../../src/catalog/change.ts';
 import type { ChannelJson, Channels } from '../../../src/catalog/documents/revision-document.ts';
-import { listDrafts } from '../../../src/catalog/list-drafts.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { listDrafts } from '../../../src/catalog/reading/list-drafts.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../../src/domain/platform.ts';
 import { parseTarget, targetName } from '../../../src/domain/target.ts';

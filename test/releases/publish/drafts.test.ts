@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import { targetsJson } from '../../../src/releases/offer/draft-rules.ts';
 import { killedAtCommit } from '../../support/faulty-store.ts';

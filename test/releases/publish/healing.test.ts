@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
-import { artifactsPrefix, manifestKey } from '../../../src/catalog/keys.ts';
+import { artifactsPrefix, manifestKey } from '../../../src/catalog/documents/keys.ts';
 import { openDraft } from '../../../src/releases/publish/open-draft.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
-import { createWorld, offered, POLL_MS, type World } from '../../catalog/memory/live-catalog.ts';
+import { createWorld, offered, POLL_MS, type World } from '../../catalog/live/live-catalog.ts';
 import { killedAtCommit } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Channels } from '../../../src/catalog/documents/revision-document.ts';
-import { draftIn } from '../../../src/catalog/list-drafts.ts';
-import type { ManifestReference } from '../../../src/catalog/read.ts';
+import { draftIn } from '../../../src/catalog/reading/list-drafts.ts';
+import type { ManifestReference } from '../../../src/catalog/reading/read.ts';
 import type { Artifact } from '../../../src/domain/release.ts';
 import { parseTarget } from '../../../src/domain/target.ts';
 import {

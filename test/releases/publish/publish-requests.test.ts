@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeCatalog } from '../../../src/catalog/change.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
 import { readEarlier } from '../../../src/releases/files/read-earlier.ts';
 import { publishRelease } from '../../../src/releases/publish/publish-release.ts';
 import { ensureConforming } from '../../../src/store/conformance-probe.ts';

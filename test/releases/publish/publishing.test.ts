@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import type { AppError } from '../../../src/core/errors.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fromFdPromise } from 'yauzl';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
-import { artifactKey } from '../../../src/catalog/keys.ts';
+import { artifactKey } from '../../../src/catalog/documents/keys.ts';
 import { openPlainFile } from '../../../src/core/plain-file.ts';
 import { coverageOf, parseBlockmap } from '../../../src/domain/blockmap.ts';
 import { repackZip } from '../../../src/releases/publish/rezip/repack-zip.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BuiltArtifact, BuiltDocument } from '../../../src/builds/build-output.ts';
-import { carriedObject } from '../../../src/catalog/keys.ts';
+import { carriedObject } from '../../../src/catalog/documents/keys.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { collectGarbage } from '../../../src/releases/verify/collect-garbage.ts';

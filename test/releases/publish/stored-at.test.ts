@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest';
-import { manifestKey } from '../../../src/catalog/keys.ts';
-import { type Manifest, manifestSequence } from '../../../src/catalog/sequences.ts';
+import { manifestKey } from '../../../src/catalog/documents/keys.ts';
+import { type Manifest, manifestSequence } from '../../../src/catalog/reading/sequences.ts';
 import { digestOf } from '../../../src/store/sequence/envelope.ts';
-import { createWorld, type World } from '../../catalog/memory/live-catalog.ts';
+import { createWorld, type World } from '../../catalog/live/live-catalog.ts';
 import { killedAtCommit } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 

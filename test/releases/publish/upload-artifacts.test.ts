@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { hashArtifacts, type PublishProgress } from '../../../src/releases/files/hash-artifacts.ts';
 import { uploadArtifacts } from '../../../src/releases/publish/upload-artifacts.ts';

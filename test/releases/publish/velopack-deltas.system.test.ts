@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
-import { artifactKey } from '../../../src/catalog/keys.ts';
+import { artifactKey } from '../../../src/catalog/documents/keys.ts';
 import { publishRelease } from '../../../src/releases/publish/publish-release.ts';
 import { unpackPackage } from '../../../src/releases/publish/velopack/unpack-package.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';

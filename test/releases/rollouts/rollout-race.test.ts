@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WriterDeps } from '../../../src/catalog/change.ts';
 import type { OfferJson } from '../../../src/catalog/documents/revision-document.ts';
 import { storedRamp } from '../../../src/catalog/documents/rollout-document.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
+import type { WriterDeps } from '../../../src/catalog/writing/change.ts';
 import { shareAt } from '../../../src/domain/rollout.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';

@@ -6,7 +6,7 @@ import {
   artifactObject,
   artifactsPrefix,
   manifestKey,
-} from '../../../src/catalog/keys.ts';
+} from '../../../src/catalog/documents/keys.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { hashFile } from '../../../src/releases/files/hash-file.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { changeCatalog } from '../../../src/catalog/change.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
+import { changeCatalog } from '../../../src/catalog/writing/change.ts';
 import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
 import { compareVersions, parseVersion } from '../../../src/domain/version.ts';
 import { installedText } from '../../../src/releases/forecast/clients-text.ts';

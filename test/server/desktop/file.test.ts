@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { artifactKey } from '../../../src/catalog/keys.ts';
+import { artifactKey } from '../../../src/catalog/documents/keys.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { readMultipart } from '../bytes/multipart-reader.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerApplication } from '../../../src/catalog/change.ts';
+import { registerApplication } from '../../../src/catalog/writing/change.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
 import { LEGACY_SERVERS } from '../../../src/updaters/legacy/servers.ts';
 import { LEGACY_SERVER_NAMES } from '../../../src/updaters/legacy/settings.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
+import type { Catalog } from '../../../src/catalog/live/catalog.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createCatalogDescriber } from '../../../src/server/monitoring/describe-catalog.ts';
-import { createWorld, STALE_MAX_MS, type World } from '../../catalog/memory/live-catalog.ts';
+import { createWorld, STALE_MAX_MS, type World } from '../../catalog/live/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 
 describe('describing the catalog', () => {

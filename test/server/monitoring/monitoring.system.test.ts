@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
+import type { Catalog } from '../../../src/catalog/live/catalog.ts';
 import type { App } from '../../../src/server/deps.ts';
 import { collectDocuments } from '../../../src/server/documentation/documents.ts';
 import { registerCors } from '../../../src/server/http/cors.ts';
@@ -18,7 +18,7 @@ import { createMonitoringUpstream } from '../../../src/server/monitoring/upstrea
 import { buildBase } from '../../../src/server/set-up/base-server.ts';
 import { catalogComponents } from '../../../src/server/status/components.ts';
 import { createStatus } from '../../../src/server/status/status.ts';
-import { createWorld, STALE_MAX_MS, type World } from '../../catalog/memory/live-catalog.ts';
+import { createWorld, STALE_MAX_MS, type World } from '../../catalog/live/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { exchange } from '../http/raw-client.ts';
 import { type MonitoringStub, startMonitoringStub } from './stub.ts';

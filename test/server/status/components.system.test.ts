@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
+import type { Catalog } from '../../../src/catalog/live/catalog.ts';
 import {
   catalogComponents,
   type ObservedApplication,
@@ -13,7 +13,7 @@ import {
   STALE_MAX_MS,
   untilSaved,
   type World,
-} from '../../catalog/memory/live-catalog.ts';
+} from '../../catalog/live/live-catalog.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 

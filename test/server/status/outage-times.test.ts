@@ -8,7 +8,7 @@ import {
   STALE_MAX_MS,
   useCatalogs,
   type World,
-} from '../../catalog/memory/live-catalog.ts';
+} from '../../catalog/live/live-catalog.ts';
 import type { FaultPlan } from '../../support/faulty-store.ts';
 
 /** The status reports the beginning and the end of an outage at most this late. */

@@ -5,7 +5,7 @@ import {
   createStatus,
   type Status,
 } from '../../../src/server/status/status.ts';
-import { createManualClock } from '../../catalog/memory/live-catalog.ts';
+import { createManualClock } from '../../catalog/live/live-catalog.ts';
 
 /** The status of several processes of one machine, of which one probes. */
 

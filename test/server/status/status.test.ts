@@ -7,7 +7,7 @@ import type {
 } from '../../../src/server/status/components.ts';
 import type { ComponentStatus, Indicator } from '../../../src/server/status/report.ts';
 import { createStatus } from '../../../src/server/status/status.ts';
-import { createManualClock } from '../../catalog/memory/live-catalog.ts';
+import { createManualClock } from '../../catalog/live/live-catalog.ts';
 
 const START = Date.parse('2026-11-21T09:00:00Z');
 const SECRET_MESSAGE = 'GET releases/probe/x at https://10.0.0.7:9000 failed: key AKIA123.';

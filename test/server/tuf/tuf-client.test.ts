@@ -8,8 +8,8 @@ import {
   freshnessPrefix,
   manifestKey,
   roleKey,
-} from '../../../src/catalog/keys.ts';
-import { readRevision } from '../../../src/catalog/read.ts';
+} from '../../../src/catalog/documents/keys.ts';
+import { readRevision } from '../../../src/catalog/reading/read.ts';
 import { listKeys } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../../support/release.ts';
 import { createSignedService, type SignedService } from '../../support/signed-service.ts';

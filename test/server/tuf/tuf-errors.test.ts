@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { manifestKey } from '../../../src/catalog/keys.ts';
+import { manifestKey } from '../../../src/catalog/documents/keys.ts';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';

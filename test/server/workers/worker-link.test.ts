@@ -7,7 +7,7 @@ import {
   type ToWorker,
 } from '../../../src/server/workers/message.ts';
 import { openWorkerLink } from '../../../src/server/workers/worker-link.ts';
-import { createManualClock } from '../../catalog/memory/live-catalog.ts';
+import { createManualClock } from '../../catalog/live/live-catalog.ts';
 import { createSeededRandomness } from '../../support/clock.ts';
 
 const report: Report = { kind: 'catalog_hint', number: 7 };

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ensureUploaded } from '../../../src/catalog/artifact-upload.ts';
-import { artifactKey, artifactObject } from '../../../src/catalog/keys.ts';
+import { artifactKey, artifactObject } from '../../../src/catalog/documents/keys.ts';
+import { ensureUploaded } from '../../../src/catalog/writing/artifact-upload.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { readText, sourceOf } from '../../support/objects.ts';
 import { objectHeaders, startFakeS3 } from './fake-s3.ts';

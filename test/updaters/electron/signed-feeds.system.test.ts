@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listChannel } from '../../../src/answers/feeds/list-channel.ts';
-import { artifactKey, carriedObject } from '../../../src/catalog/keys.ts';
+import { artifactKey, carriedObject } from '../../../src/catalog/documents/keys.ts';
 import { parseTierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';

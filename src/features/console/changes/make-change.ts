@@ -1,4 +1,4 @@
-import type { Committed, WriterDeps } from '../../../catalog/change.ts';
+import type { Committed, WriterDeps } from '../../../catalog/writing/change.ts';
 import { listed } from '../../../core/counted.ts';
 import { AppError } from '../../../core/errors.ts';
 import { correctNotes } from '../../../releases/publish/correct-notes.ts';

@@ -1,4 +1,4 @@
-import type { WriterDeps } from '../../../catalog/change.ts';
+import type { WriterDeps } from '../../../catalog/writing/change.ts';
 import { counted } from '../../../core/counted.ts';
 import { isAppError } from '../../../core/errors.ts';
 import { SEEN_DAYS, seenSince } from '../../../releases/forecast/seen-checks.ts';

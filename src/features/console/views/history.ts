@@ -4,7 +4,7 @@ import type {
   Channels,
   RevisionJson,
 } from '../../../catalog/documents/revision-document.ts';
-import { type ReaderDeps, readRevision } from '../../../catalog/read.ts';
+import { type ReaderDeps, readRevision } from '../../../catalog/reading/read.ts';
 import { AppError, isAppError } from '../../../core/errors.ts';
 import { clientRows } from '../../../releases/forecast/client-rows.ts';
 import { compareChannels } from '../../../releases/forecast/compare-channels.ts';

@@ -1,4 +1,3 @@
-import { describeRollout } from '../../../catalog/describe-rollout.ts';
 import {
   type ChannelJson,
   channelEntries,
@@ -6,9 +5,10 @@ import {
   type RevisionJson,
 } from '../../../catalog/documents/revision-document.ts';
 import { shownNameOf } from '../../../catalog/documents/settings-document.ts';
-import { waitsFor } from '../../../catalog/draft-text.ts';
-import { describeDraft } from '../../../catalog/list-drafts.ts';
-import { plannedShares, presentShare } from '../../../catalog/rollout-text.ts';
+import { describeRollout } from '../../../catalog/reading/describe-rollout.ts';
+import { waitsFor } from '../../../catalog/reading/draft-text.ts';
+import { describeDraft } from '../../../catalog/reading/list-drafts.ts';
+import { plannedShares, presentShare } from '../../../catalog/reading/rollout-text.ts';
 import { ALL_CLIENTS } from '../../../domain/rollout.ts';
 import { findUnserved } from '../../../domain/unserved-visitors.ts';
 import {

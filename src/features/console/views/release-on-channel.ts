@@ -1,8 +1,11 @@
-import { type DescribedRollout, describeRollout } from '../../../catalog/describe-rollout.ts';
 import type { OfferJson, RevisionJson } from '../../../catalog/documents/revision-document.ts';
 import { channelEntries } from '../../../catalog/documents/revision-document.ts';
 import { storedRamp } from '../../../catalog/documents/rollout-document.ts';
-import { describeDraft } from '../../../catalog/list-drafts.ts';
+import {
+  type DescribedRollout,
+  describeRollout,
+} from '../../../catalog/reading/describe-rollout.ts';
+import { describeDraft } from '../../../catalog/reading/list-drafts.ts';
 import { ALL_CLIENTS, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';
 import type { ReleaseOnChannel } from '../answers.ts';

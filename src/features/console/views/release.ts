@@ -1,6 +1,6 @@
 import { channelEntries, type RevisionJson } from '../../../catalog/documents/revision-document.ts';
 import { type RolloutJson, wholeRamp } from '../../../catalog/documents/rollout-document.ts';
-import type { ReaderDeps } from '../../../catalog/read.ts';
+import type { ReaderDeps } from '../../../catalog/reading/read.ts';
 import type { Artifact, Release } from '../../../domain/release.ts';
 import { type Ramp, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';

@@ -1,4 +1,4 @@
-import type { ReaderDeps } from '../../../catalog/read.ts';
+import type { ReaderDeps } from '../../../catalog/reading/read.ts';
 import type { Trust } from '../../../catalog/trust/trust.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { isRecord } from '../../../core/json-record.ts';

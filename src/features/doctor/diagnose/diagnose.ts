@@ -1,7 +1,11 @@
-import { readStoreTime } from '../../../catalog/artifact-upload.ts';
-import { FULLNESS_REMEDY, fullnessSentence } from '../../../catalog/fullness-text.ts';
-import { clockKey } from '../../../catalog/keys.ts';
-import { findRevisionProblems, readApplications, readRevision } from '../../../catalog/read.ts';
+import { clockKey } from '../../../catalog/documents/keys.ts';
+import { FULLNESS_REMEDY, fullnessSentence } from '../../../catalog/reading/fullness-text.ts';
+import {
+  findRevisionProblems,
+  readApplications,
+  readRevision,
+} from '../../../catalog/reading/read.ts';
+import { readStoreTime } from '../../../catalog/writing/artifact-upload.ts';
 import type { Check, Finding } from '../../../core/check.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../../core/clock.ts';
 import { counted } from '../../../core/counted.ts';

@@ -1,5 +1,10 @@
-import { applicationsKey, artifactKey, manifestKey, revisionKey } from '../../../catalog/keys.ts';
-import type { ReaderDeps } from '../../../catalog/read.ts';
+import {
+  applicationsKey,
+  artifactKey,
+  manifestKey,
+  revisionKey,
+} from '../../../catalog/documents/keys.ts';
+import type { ReaderDeps } from '../../../catalog/reading/read.ts';
 import type { Finding } from '../../../core/check.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';

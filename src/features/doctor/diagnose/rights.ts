@@ -5,7 +5,7 @@ import {
   hintKey,
   manifestKey,
   revisionKey,
-} from '../../../catalog/keys.ts';
+} from '../../../catalog/documents/keys.ts';
 import type { Finding } from '../../../core/check.ts';
 import { isAppError } from '../../../core/errors.ts';
 import type { KeyRoot } from '../../../core/key-facts.ts';

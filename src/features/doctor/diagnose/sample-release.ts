@@ -1,4 +1,4 @@
-import { type ReaderDeps, readApplications, readRevision } from '../../../catalog/read.ts';
+import { type ReaderDeps, readApplications, readRevision } from '../../../catalog/reading/read.ts';
 import type { Release } from '../../../domain/release.ts';
 import { listReleases, showRelease } from '../../../releases/list/list-releases.ts';
 

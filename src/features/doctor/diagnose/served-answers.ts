@@ -1,4 +1,4 @@
-import { type ReaderDeps, readApplications, readRevision } from '../../../catalog/read.ts';
+import { type ReaderDeps, readApplications, readRevision } from '../../../catalog/reading/read.ts';
 import type { Finding } from '../../../core/check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';

@@ -1,4 +1,4 @@
-import { type ReaderDeps, readApplications, readRevision } from '../../../catalog/read.ts';
+import { type ReaderDeps, readApplications, readRevision } from '../../../catalog/reading/read.ts';
 import { parseRoot, type TrustRoot } from '../../../catalog/trust/root.ts';
 import type { Trust } from '../../../catalog/trust/trust.ts';
 import type { Finding } from '../../../core/check.ts';

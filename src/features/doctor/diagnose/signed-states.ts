@@ -1,4 +1,4 @@
-import { decideStanding } from '../../../catalog/following/decide-freshness.ts';
+import { decideStanding } from '../../../catalog/live/decide-freshness.ts';
 import type { ApplicationTrust } from '../../../catalog/trust/application-trust.ts';
 import type { Trust } from '../../../catalog/trust/trust.ts';
 import type { Finding } from '../../../core/check.ts';

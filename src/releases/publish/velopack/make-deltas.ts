@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { BuiltCompanion } from '../../../builds/build-output.ts';
-import { artifactKey } from '../../../catalog/keys.ts';
-import type { ReaderDeps } from '../../../catalog/read.ts';
-import { readFileTwice } from '../../../catalog/read-file-twice.ts';
+import { artifactKey } from '../../../catalog/documents/keys.ts';
+import type { ReaderDeps } from '../../../catalog/reading/read.ts';
+import { readFileTwice } from '../../../catalog/reading/read-file-twice.ts';
 import { formatBytes } from '../../../core/counted.ts';
 import {
   createTemporaryDirectory,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { revisionKey } from '../../../../src/catalog/keys.ts';
+import { revisionKey } from '../../../../src/catalog/documents/keys.ts';
 import type { ErrorCode } from '../../../../src/core/errors.ts';
 import { systemClock } from '../../../../src/core/system.ts';
 import { invite } from '../../../../src/features/accounts/accounts/invitations.ts';

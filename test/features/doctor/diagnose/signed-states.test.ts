@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { freshnessPrefix } from '../../../../src/catalog/keys.ts';
+import { freshnessPrefix } from '../../../../src/catalog/documents/keys.ts';
 import { checkSignedStates } from '../../../../src/features/doctor/diagnose/signed-states.ts';
 import {
   ci,

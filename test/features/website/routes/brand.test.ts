@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeCatalog } from '../../../../src/catalog/change.ts';
+import { changeCatalog } from '../../../../src/catalog/writing/change.ts';
 import { get, release, setDisplayName } from '../../../server/support.ts';
 import { createTestService, type TestService } from '../../../support/service.ts';
 import { page } from './page-support.ts';
