@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { uncached } from '../../answers/answer.ts';
-import { answerDownload, downloadAnswerSchema } from '../../answers/download/answer-download.ts';
-import { whenKnown } from '../../core/when-known.ts';
+import { downloadAnswerSchema } from '../../answers/download/answer-download.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { parseArch, parseFormat, parsePlatformAndArch } from '../../domain/platform.ts';
-import { visitorOn } from '../../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { sendDownload } from '../feeds/send-download.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
-import { count, sendUncached } from '../http/fast/send-answer.ts';
 import { optional, parseAll, word } from '../http/validation.ts';
 
 /** The route behind a download button. */
@@ -60,7 +57,6 @@ const schema = {
 const HEADERS = uncached({ vary: 'Accept' });
 
 export function registerDownload(app: App, deps: RouteDeps): void {
-  // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/download/:platform', { schema }, (request, reply) => {
     const { query: given, params } = request;
     const { machine, arch, formats, version } = parseAll({
@@ -70,27 +66,17 @@ export function registerDownload(app: App, deps: RouteDeps): void {
       version: () =>
         optional(given.version, (text) => versionText(parseClientVersion(text, '/version'))),
     });
-    const application = given.app ?? deps.defaultApplication;
-    const channel = given.channel ?? DEFAULT_CHANNEL;
-    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const query = {
-      application,
-      channel,
-      currentVersion: null,
-      installationId: null,
-      isManual: false,
-      allowDowngrade: false,
-      ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
+    const asked = {
+      application: given.app ?? deps.defaultApplication,
+      channel: given.channel ?? DEFAULT_CHANNEL,
+      platform: machine.platform,
+      arch: arch ?? machine.arch ?? null,
       formats,
-    };
-    const wants = acceptsJson(request.headers.accept) ? 'json' : 'link';
-    const asked = { query, version, method, wants, headers: HEADERS } as const;
-    return whenKnown(tierOfRequest(deps, request), (tier) =>
-      whenKnown(answerDownload(deps, asked, tier), ({ answer, counted }) => {
-        count(deps.usage, counted);
-        sendUncached(request, reply, answer);
-      }),
-    );
+      version,
+      wants: acceptsJson(request.headers.accept) ? 'json' : 'link',
+      headers: HEADERS,
+    } as const;
+    return sendDownload(deps, asked, request, reply);
   });
 }
 

@@ -1,11 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { uncached } from '../../answers/answer.ts';
-import { answerDownload } from '../../answers/download/answer-download.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
-import { whenKnown } from '../../core/when-known.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
-import { visitorOn } from '../../domain/update-query.ts';
 import { platformOfAgent } from '../../domain/visitor-machine.ts';
 import type {
   LegacyAddress,
@@ -14,11 +11,10 @@ import type {
   LegacyRequest,
   LegacyServer,
 } from '../../updaters/legacy/legacy-address.ts';
-import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { count, sendUncached } from '../http/fast/send-answer.ts';
 import { requestOf, stringsOf } from './feed.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
+import { sendDownload } from './send-download.ts';
 
 /** Addresses of other update servers, at the root of the service: see LEGACY_ADDRESSES. */
 
@@ -88,7 +84,7 @@ function answerLegacy(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  if (asked.kind === 'download') return sendDownload(feeds.deps, asked, request, reply);
+  if (asked.kind === 'download') return sendLegacyDownload(feeds.deps, asked, request, reply);
   const { protocol, request: named } = asked;
   const { application: app, channel, path } = named;
   const address = { app, channel, '*': path.join('/') };
@@ -101,7 +97,7 @@ function answerLegacy(
 
 const HEADERS = uncached({ vary: 'User-Agent' });
 
-function sendDownload(
+function sendLegacyDownload(
   deps: RouteDeps,
   { application, channel, machine: stated, version }: LegacyDownload,
   request: FastifyRequest,
@@ -114,22 +110,8 @@ function sendDownload(
       'The User-Agent does not name a platform that has downloads. Add one to the address: windows, darwin or linux.',
     );
   }
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const query = {
-    application,
-    channel,
-    currentVersion: null,
-    installationId: null,
-    isManual: false,
-    allowDowngrade: false,
-    ...visitorOn(platform, stated?.arch ?? null),
-    formats: stated?.formats ?? null,
-  };
-  const asked = { query, version, method, wants: 'link', headers: HEADERS } as const;
-  return whenKnown(tierOfRequest(deps, request), (tier) =>
-    whenKnown(answerDownload(deps, asked, tier), ({ answer, counted }) => {
-      count(deps.usage, counted);
-      sendUncached(request, reply, answer);
-    }),
-  );
+  const arch = stated?.arch ?? null;
+  const formats = stated?.formats ?? null;
+  const asked = { application, channel, platform, arch, formats, version, wants: 'link' as const };
+  return sendDownload(deps, { ...asked, headers: HEADERS }, request, reply);
 }
