@@ -1,5 +1,6 @@
 import { FORECAST, unreadableRemark } from '../answers/explain/state-text.ts';
 import type { FoundRevision } from '../catalog/reading/find-revision.ts';
+import { isoOf } from '../core/time-text.ts';
 import type { RevisionReference } from '../domain/revision-reference.ts';
 import { formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -31,8 +32,4 @@ function stateLines(found: FoundRevision): readonly string[] {
   const { signed } = found.revision;
   const state = `The state at ${formatTime(isoOf(found.time))}, from catalog revision ${signed.revision} of ${formatTime(signed.at)}.`;
   return [found.isForecast ? `${state} ${FORECAST}` : state, ...unreadableRemark(found)];
-}
-
-function isoOf(time: number): string {
-  return new Date(time).toISOString();
 }

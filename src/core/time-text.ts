@@ -2,3 +2,8 @@
 export function formatTime(iso: string): string {
   return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, 'Z');
 }
+
+/** @param time milliseconds since the epoch */
+export function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}

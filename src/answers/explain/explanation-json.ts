@@ -1,6 +1,7 @@
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { describeRollout } from '../../catalog/reading/describe-rollout.ts';
 import type { StatusChange } from '../../catalog/reading/find-status-change.ts';
+import { isoOf } from '../../core/time-text.ts';
 import type { ExplainedRule } from '../../domain/explain-rules.ts';
 import { freezeAt, parseFreezeWindow } from '../../domain/freeze-window.ts';
 import type { OfferedArtifact } from '../../domain/offer.ts';
@@ -153,8 +154,4 @@ export function frozenBy(
     .map(parseFreezeWindow)
     .filter((window) => window !== undefined);
   return freezeAt(windows, time).isFrozen ? 'freeze_window' : null;
-}
-
-function isoOf(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -1,4 +1,4 @@
-import { formatTime } from '../../core/time-text.ts';
+import { formatTime, isoOf } from '../../core/time-text.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { describeRollout } from './describe-rollout.ts';
@@ -37,11 +37,9 @@ export function plannedShares(rollout: OfferRollout, now: number): string {
   if (isFrozen) return 'frozen';
   const to = isLinear ? 'by' : 'from';
   return planned
-    .map(({ at, share }) => `${shareText(share)} ${to} ${formatTime(isoOf(at))}`)
+    .map(({ at, share }) => {
+      const second = Math.round(at / 1000) * 1000;
+      return `${shareText(share)} ${to} ${formatTime(isoOf(second))}`;
+    })
     .join(', ');
-}
-
-/** Rounded to whole seconds. */
-function isoOf(at: number): string {
-  return new Date(Math.round(at / 1000) * 1000).toISOString();
 }

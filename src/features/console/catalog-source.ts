@@ -3,6 +3,7 @@ import { type ReaderDeps, readApplications } from '../../catalog/reading/read.ts
 import type { Revision } from '../../catalog/reading/sequences.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, isAppError } from '../../core/errors.ts';
+import { isoOf } from '../../core/time-text.ts';
 import { createNewestKnown } from '../../store/sequence/newest-known.ts';
 import type { Seen } from './answers.ts';
 
@@ -135,8 +136,4 @@ export function seenOf({ revision, readAt, problem, now }: SeenCatalog): Seen {
     problem,
     now: isoOf(now),
   };
-}
-
-export function isoOf(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -8,6 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { createTurns } from '../../core/in-turn.ts';
 import type { Log } from '../../core/log.ts';
+import { isoOf } from '../../core/time-text.ts';
 import { describeWaiting } from '../../releases/trust/sign-draft.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type {
@@ -22,7 +23,7 @@ import type {
   Revision,
   Start,
 } from './answers.ts';
-import { createCatalogSource, isoOf } from './catalog-source.ts';
+import { createCatalogSource } from './catalog-source.ts';
 import type { ChangeRequest } from './changes/change-request.ts';
 import { changedOf, makeChange, seeing } from './changes/make-change.ts';
 import { previewChange } from './changes/preview.ts';

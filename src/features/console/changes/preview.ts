@@ -1,6 +1,7 @@
 import type { WriterDeps } from '../../../catalog/writing/change.ts';
 import { counted } from '../../../core/counted.ts';
 import { isAppError } from '../../../core/errors.ts';
+import { isoOf } from '../../../core/time-text.ts';
 import { SEEN_DAYS, seenSince } from '../../../releases/forecast/seen-checks.ts';
 import { simulateFleet } from '../../../releases/forecast/simulate-fleet.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { summarizeSimulation } from '../../../releases/forecast/summarize-simulation.ts';
 import { periodOf } from '../../../usage/adoption.ts';
 import type { Preview, SimulatedRollout } from '../answers.ts';
-import { isoOf } from '../catalog-source.ts';
 import type { SeenUsage, UsageSource } from '../usage-source.ts';
 import { differencesOf } from '../views/history.ts';
 import type { Change } from './change-request.ts';

@@ -1,8 +1,8 @@
+import { isoOf } from '../../../core/time-text.ts';
 import { periodOf, summarizeUsage, type UsageSummary } from '../../../usage/adoption.ts';
 import { countByDay } from '../../../usage/adoption-days.ts';
 import { OTHER } from '../../../usage/counts.ts';
 import type { AdoptedVersion, Adoption } from '../answers.ts';
-import { isoOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import { RECENT_DAYS } from './release.ts';
 

@@ -6,10 +6,10 @@ import {
   describeRollout,
 } from '../../../catalog/reading/describe-rollout.ts';
 import { describeDraft } from '../../../catalog/reading/list-drafts.ts';
+import { isoOf } from '../../../core/time-text.ts';
 import { ALL_CLIENTS, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';
 import type { ReleaseOnChannel } from '../answers.ts';
-import { isoOf } from '../catalog-source.ts';
 import { replacementOf } from './shown-offers.ts';
 
 /** For each version, the channels that list it or hold it back, with its state there. */

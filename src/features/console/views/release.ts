@@ -1,6 +1,7 @@
 import { channelEntries, type RevisionJson } from '../../../catalog/documents/revision-document.ts';
 import { type RolloutJson, wholeRamp } from '../../../catalog/documents/rollout-document.ts';
 import type { ReaderDeps } from '../../../catalog/reading/read.ts';
+import { isoOf } from '../../../core/time-text.ts';
 import type { Artifact, Release } from '../../../domain/release.ts';
 import { type Ramp, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';
@@ -10,7 +11,7 @@ import { describeAdoption, periodOf, summarizeUsage } from '../../../usage/adopt
 import { findMostlyWhole, outcomesOf } from '../../../usage/download-shares.ts';
 import { renderMarkdown } from '../../../web/markdown.ts';
 import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from '../answers.ts';
-import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
+import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import { describeOffer, releasesOnChannels } from './release-on-channel.ts';
 import { isOfferedNow, offersForAll } from './shown-offers.ts';
