@@ -10,8 +10,8 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 /**
  * Writes the pictures in `docs/pictures/`, or in the directory that the first argument names: fills the demo store,
  * starts the service and the console on it, and visits them with Chromium. Beside each picture is a file with the texts
- * of its page. All clocks stand still, so that only a change of Slipway changes the texts. The variable
- * SCREENSHOTS_CHROMIUM can name another browser than /usr/bin/chromium.
+ * of its page. The script stops all clocks, and masks real times and the version in the texts: other changes of the
+ * texts come from Slipway. The variable SCREENSHOTS_CHROMIUM can name another browser than /usr/bin/chromium.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');

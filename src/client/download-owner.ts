@@ -5,8 +5,8 @@ import { makeMark } from '../core/owner-mark.ts';
 
 /**
  * Several processes of an application may share the directory of the downloads, and may be killed at any moment. So each
- * download has an id, and a mark beside the folder of its file, which lives as long as the process. While a mark of a
- * folder lives, no other process removes the folder, or continues the partial file with the id of the mark.
+ * download has an id, and a mark beside its folder. The mark is valid while the process runs. Until then, other processes
+ * keep the folder, and do not continue the partial file with this id.
  */
 
 export interface DownloadOwner {
@@ -15,9 +15,9 @@ export interface DownloadOwner {
   release(): Promise<void>;
 }
 
-/** Folder, id, and what is special: `.new` for a mark that is not finished, `.day` for one that cannot be asked. */
+/** Folder, id and suffix: `.new` for an unfinished mark, `.day` for a mark without a socket. */
 export const MARK = /^([0-9a-f]{16})\.([0-9a-f]{12})(\.new|\.day)?$/;
-/** A mark that cannot be asked counts as living for this time. */
+/** The suffix of a mark without a socket. Other processes respect such a mark for a day. */
 export const DAY = '.day';
 
 /** @param folder the name of a folder in the directory of the downloads */

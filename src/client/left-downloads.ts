@@ -27,7 +27,7 @@ export interface Found {
  * The entries to remove: marks of processes that have ended, and the folders that no living process uses. Links, and what
  * other users or other programs made, stay.
  *
- * @param isObsolete for a folder
+ * @param isObsolete true for a folder that may go
  */
 export function decideLeft(
   all: readonly Found[],
@@ -55,7 +55,7 @@ export async function removeLeft(
 }
 
 /**
- * Gives the partial file that an ended process left in a folder the name of an own download, and removes others.
+ * Renames the largest partial file of ended processes to `own`, and removes the other unused ones.
  *
  * @param own the path of the partial file of the download
  * @param max bytes of the whole file
@@ -99,7 +99,7 @@ async function findAll(directory: string, now: number): Promise<readonly Found[]
   return all;
 }
 
-/** A mark is a socket. A mark on Windows, or one that cannot be asked, is a file. */
+/** A mark is a file on Windows and with the suffix `.day`, else a socket. */
 function kindOf(name: string, found: Stats): Found['kind'] {
   if (/^[0-9a-f]{16}$/.test(name)) return found.isDirectory() ? 'folder' : 'other';
   if (!MARK.test(name)) return 'other';

@@ -16,8 +16,8 @@ export interface Counts {
 /**
  * The kinds of downloads. `differential`: the client asked for parts of the file, or for a delta. `resumed`: it asked for
  * the end of the file. `fallback`: a differential download failed, and the client asked for the whole file; the download
- * counts as `differential` too. `not_known`: several clients may share a network address, so the service cannot tell
- * whether the download was differential, failed, or another client's; it counts as `differential` too.
+ * counts as `differential` too. `not_known`: the service cannot tell the clients at one network address
+ * apart, so the kind is uncertain. It counts as `differential` too.
  */
 export const DOWNLOAD_KINDS = [
   'whole',

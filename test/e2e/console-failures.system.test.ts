@@ -78,7 +78,7 @@ describe.skipIf(skipsBrowser)('the console while something is refused or out of 
   it('says that a channel of an address does not exist, and leads to those that do', async () => {
     const screen = await open(`${RELEASE}/rollout?channel=nope`);
     const { page } = screen;
-    await page.getByText('No channel nope lists 2.8.0.').waitFor();
+    await page.getByText('The channel nope does not list 2.8.0.').waitFor();
     await page.getByRole('link', { name: 'Rollout on stable' }).click();
     await page.getByRole('heading', { name: 'On stable' }).waitFor();
     await screen.goto('/console/desktop?channel=nope');

@@ -172,7 +172,7 @@ describe('the workflows', () => {
     const { node = [] } = workflowOf('ci.yml').jobs.systems?.strategy?.matrix ?? {};
     expect(node[0]).toBe(oldest);
     expect(node.at(-1)).toBe(Number.parseInt(newest, 10));
-    // A newer Node is used without what is not documented.
+    // On a newer Node, the service uses documented parts only.
     expect(internalsOf(newest)).toBe(internalsOf(oldest));
     expect(internalsOf(`${Number.parseInt(newest, 10) + 1}.0.0`)).toBe(internalsOf('99.0.0'));
   });

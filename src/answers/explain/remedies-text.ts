@@ -226,5 +226,5 @@ const EACH_RULE = 'rules hold it back, and each of them must admit the client';
 
 function lineOf({ text, command, option }: Remedy): string {
   if (command !== null) return `${text}: ${command}`;
-  return option === null ? `${text}.` : `${text} (here: ${option}).`;
+  return option === null ? `${text}.` : `${text} (slipway explain: ${option}).`;
 }

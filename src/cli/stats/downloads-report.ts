@@ -50,7 +50,7 @@ function downloadsText(downloads: Downloads): string {
   const { all, differential, whole, fallback, resumed, notKnown } = outcomesOf(downloads);
   if (all === 0 && notKnown > 0) return `not known (${notKnown})`;
   const after = fallback === 0 ? '' : ` (${fallback} after a failed difference)`;
-  const more = notKnown === 0 ? '' : `; not known: ${notKnown} more`;
+  const more = notKnown === 0 ? '' : `; not known (${notKnown})`;
   return `${counted(all, 'download')}: ${differential} differential, ${whole} whole${after}, ${resumed} resumed${more}`;
 }
 

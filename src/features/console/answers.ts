@@ -202,7 +202,7 @@ export interface RolloutDetail {
    */
   readonly points: readonly { readonly at: string; readonly share: number }[];
   /**
-   * The shares of the plan, each with the time when the rollout reaches it: null while the plan stands still before it.
+   * The shares of the plan, and the times when the rollout reaches them. Null: the plan has stopped before that share.
    * Empty without a plan.
    */
   readonly stages: readonly { readonly share: number; readonly at: string | null }[];

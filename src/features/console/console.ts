@@ -208,7 +208,7 @@ export function createConsole(deps: ConsoleDeps): Console {
 }
 
 /**
- * @param counted the channels with counts; the application may have removed some of them since
+ * @param counted the channels with counts; the publisher may have removed some
  * @throws AppError `unknown_channel`
  */
 function refuseUnknownChannel(

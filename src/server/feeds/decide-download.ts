@@ -71,7 +71,8 @@ const NOT_KNOWN: readonly DownloadKind[] = ['differential', 'not_known'];
 /**
  * Counts a request that only a network address names. Any number of clients may share the address, so the requests are
  * one download only while they look like one: each range lies in a part of the file that was not asked for before, and
- * no request for the whole file follows. After that, nothing from this address is known.
+ * no request for the whole file follows. After an overlap, this file is not known for the address, until a pause of ten
+ * minutes.
  *
  * Two clients whose ranges never meet would count as one. Updates of the same file do meet: the first block of an
  * installer, the last one of a zip and the block map in an AppImage change with each version.
@@ -111,7 +112,7 @@ function begin({ kind, isDelta, part }: FileRequest, day: number): Decided<SeenA
   return { counted: [kind], seen: { kind, asked, isMixed: false, day } };
 }
 
-/** A differential download that was counted is not known any more. Of other kinds, one download more is not known. */
+/** A counted differential download becomes not known. For other kinds, adds one download that is not known. */
 function mix(before: SeenAddress, day: number): Decided<SeenAddress> {
   const counted: readonly DownloadKind[] =
     before.kind === 'differential' ? ['not_known'] : NOT_KNOWN;

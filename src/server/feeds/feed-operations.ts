@@ -30,7 +30,7 @@ const CLIENT = parametersIn('query', {
 const FILE_CLIENT = parametersIn('query', {
   installation_id: {
     description:
-      'The id that the client sends to the feed; also as the header `x-installation-id`. It tells clients behind one network address apart when downloads are counted, and is not stored. Without it, such downloads are counted as not known.',
+      'The id that the client sends to the feed; also as the header `x-installation-id`. The service counts downloads by it, and does not store it. Without it and without a token, downloads of clients that share a network address may count as not known.',
     example: '4f6d0c2e-6a1b-4c0e-9d57-8a0f3b1c2d4e',
   },
 });

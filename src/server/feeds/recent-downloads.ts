@@ -27,8 +27,8 @@ const DOWNLOADS_MAX = 20_000;
 
 export interface RecentDownloads {
   /**
-   * Notes a GET of a file, and returns what to count: the kind of the download that it begins, or what it says about a
-   * download that was counted. Empty when the request belongs to a download that was noted already.
+   * Notes a GET of a file, and returns what to count: the kind of a new download, or a correction of a counted one.
+   * Empty when the request belongs to a download that was noted already.
    *
    * The service recognizes a client by its installation id, else by its access token: see `decideForClient`. Else only
    * the network address is known, which several clients may share: see `decideForAddress`.

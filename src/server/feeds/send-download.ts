@@ -7,7 +7,7 @@ import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { RouteDeps } from '../deps.ts';
 import { count, sendUncached } from '../http/fast/send-answer.ts';
 
-/** What a visitor asks for, who has no version of the application yet. */
+/** The request of a visitor who has no version installed. */
 interface AskedByVisitor
   extends Pick<UpdateQuery, 'application' | 'channel' | 'formats'>,
     Pick<AskedDownload, 'version' | 'wants' | 'headers'> {

@@ -24,7 +24,7 @@ const METRICS: Readonly<
 export function measureUsage(registry: Registry, usage: Pick<Usage, 'series'>): void {
   new Counter({
     name: 'slipway_downloads_total',
-    help: 'Downloads that the service saw, by kind and by the version of the file. A fallback is a differential download that failed, so that the client asked for the whole file. A download is not known when clients share a network address and send no id. Both count as differential too.',
+    help: 'Downloads that the service saw, by kind and by the version of the file. A fallback is a differential download that failed, so that the client asked for the whole file. Of a download that is not known, the service cannot tell the kind: several clients may share a network address. Kinds fallback and not_known count as differential too.',
     labelNames: ['app', 'channel', 'platform', 'version', 'kind'],
     registers: [registry],
     async collect() {

@@ -217,7 +217,7 @@ describe('slipway stats', () => {
     });
   });
 
-  it('says of which downloads it is not known what they were', async () => {
+  it('shows the number of downloads that are not known', async () => {
     await run(['publish', '1.4.0', 'App-Setup-1.3.0.exe,arch=x64']);
     const usage = createProcess(store, createFixedClock(NOW));
     const link = { application: 'desktop', channel: 'stable', platform: 'windows' };
@@ -234,7 +234,7 @@ describe('slipway stats', () => {
     download('whole', 'differential');
     await usage.refresh();
     expect((await lines('1.4.0'))[3]).toContain(
-      ': 2 downloads: 1 differential, 1 whole, 0 resumed; not known: 2 more. ',
+      ': 2 downloads: 1 differential, 1 whole, 0 resumed; not known (2). ',
     );
     expect(json(await run(['stats', '1.4.0', '--json', '--days', '1']))).toMatchObject({
       links: 4,

@@ -151,7 +151,7 @@ describe('slipway explain', () => {
     const closed = await ask();
     expect(closed[0]).toMatch(/no update on stable: the channel is closed to a client that is not/);
     expect(sectionOf(closed, CHANGE)).toEqual([
-      'Clients that are signed in with an account of tier pro may use stable (here: --tier pro).',
+      'Clients that are signed in with an account of tier pro may use stable (slipway explain: --tier pro).',
     ]);
     expect(closed.join('\n')).not.toMatch(/2\.0\.0/);
     expect((await ask('--tier', 'free'))[0]).toMatch(/closed to tier free, and open to tier pro/);

@@ -70,7 +70,7 @@ describe('slipway explain, as the service answers the client', () => {
     const needing = ['--platform', 'windows', '--updater', 'electron', '--app', 'needs'];
     const needs = await lines('explain', ...needing);
     expect(sectionOf(needs, PRESENT)).toEqual([
-      '1.1.0  The client must state its version, as x-current-version (here: --version).',
+      '1.1.0  The client must state its version, as x-current-version (slipway explain: --version).',
     ]);
     expect(needs.join('\n')).toContain('>=1.0.0; the client runs an unknown version');
     expect((await lines('explain', ...needing, '--version', '1.0.0'))[0]).toContain(

@@ -89,7 +89,7 @@ export function replacementOf(
   now: number,
 ): Replacement | null {
   const views = channelViews(channels);
-  // A newer release may be for other platforms only. Another release has then replaced this one.
+  // A newer release for other platforms only has not replaced this one.
   const platforms = new Set(artifacts.map(({ os }) => os));
   for (const offer of views.get(channel)?.offers ?? []) {
     const newer = versionText(offer.version);

@@ -78,7 +78,7 @@ interface NotFoundProps {
   readonly app: string | undefined;
 }
 
-/** What the address names does not exist. A link leads to what does: the application, or the default application. */
+/** The page of an application or a release that does not exist. Its link leads to an application that does. */
 const NotFound = ({ failure, app }: NotFoundProps) => {
   const isAppUnknown = app === undefined || failure.code === 'unknown_application';
   return (

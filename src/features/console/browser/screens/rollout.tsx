@@ -98,7 +98,7 @@ const NoSuchChannel = ({ app, version, rollouts, wanted }: NoChannelProps) => (
   <div class="empty">
     <h2>Not found</h2>
     <p>
-      No channel <bdi>{wanted}</bdi> lists <bdi>{version}</bdi>.
+      The channel <bdi>{wanted}</bdi> does not list <bdi>{version}</bdi>.
     </p>
     <div class="actions">
       {rollouts.map(({ channel }) => (
@@ -210,8 +210,8 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
       )}
       {downloads !== null && downloads.notKnown > 0 && (
         <p class="hint">
-          Downloads are not known when clients that share a network address send no installation id:
-          the service cannot tell how many they were, nor whether they were differential.
+          Clients at one network address may send no installation id. The service then may not know
+          the number and the kind of their downloads.
         </p>
       )}
       <p class="hint">
@@ -328,7 +328,7 @@ function Stages({ rollout }: { readonly rollout: RolloutDetail }) {
               {percent(share)}
             </th>
             <td>
-              {at === null ? 'not before the plan goes on' : <Time at={at} ago />}
+              {at === null ? 'after the plan goes on' : <Time at={at} ago />}
               {index === present && <span class="tag">now</span>}
             </td>
           </tr>
