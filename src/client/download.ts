@@ -43,7 +43,7 @@ export async function downloadFile(
     await makeOwnFolder(directory);
     owner = await ownDownload(directory, name);
     await makeOwnFolder(folder);
-    // The application asked for this release, so those of earlier runs are not needed.
+    // The application asked for this release, so it needs no files of other releases.
     await removeLeft(directory, now, (each) => each.name !== name);
     const partial = path.join(folder, owner.partial);
     await takeOver(partial, file.size, now);

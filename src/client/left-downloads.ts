@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isOwnerGone } from '../core/owner-mark.ts';
+import { isOfThisUser, isOwnerGone } from '../core/owner-mark.ts';
 import { DAY, MARK, partialOf, pipeOf } from './download-owner.ts';
 import { ignoreMissing } from './file-errors.ts';
 import { sizeOfOwnFile } from './own-files.ts';
@@ -71,7 +71,7 @@ export async function takeOver(own: string, max: number, now: number): Promise<v
     const left = path.join(folder, name);
     const size = (await sizeOfOwnFile(left)) ?? 0;
     const found = await lstat(left).catch(ignoreMissing);
-    if (found !== undefined && isOwn(found) && size > largest && size <= max) {
+    if (found !== undefined && isOfThisUser(found) && size > largest && size <= max) {
       // Another process may take it over at the same time. One of the two gets it.
       await rename(left, own).catch(ignoreMissing);
       largest = size;
@@ -94,7 +94,7 @@ async function findAll(directory: string, now: number): Promise<readonly Found[]
     const kind = kindOf(name, found);
     const changedAt = found.mtimeMs;
     const isLiving = kind === 'mark' && (await isMarkLiving(file, changedAt, now));
-    all.push({ name, kind, isOwn: isOwn(found), isLiving, changedAt });
+    all.push({ name, kind, isOwn: isOfThisUser(found), isLiving, changedAt });
   }
   return all;
 }
@@ -111,6 +111,3 @@ async function isMarkLiving(file: string, madeAt: number, now: number): Promise<
   if (file.endsWith(DAY)) return madeAt > now - LEFT_AFTER_MS;
   return !(await isOwnerGone({ file, pipe: pipeOf(file) }));
 }
-
-/** Windows has no user ids. */
-const isOwn = ({ uid }: Stats): boolean => process.getuid === undefined || uid === process.getuid();

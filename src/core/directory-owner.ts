@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { isOwnerGone, makeMark, type OwnerMark } from './owner-mark.ts';
+import { isOfThisUser, isOwnerGone, makeMark, type OwnerMark } from './owner-mark.ts';
 
 /** Tells whether the process that made a temporary directory still lives: see `owner-mark.ts`. */
 
@@ -44,7 +44,6 @@ export async function removeLeftDirectories(): Promise<void> {
 async function isLeft(directory: string): Promise<boolean> {
   const known = await lstat(directory);
   // Windows has no user ids, and gives each user a temporary directory of its own.
-  const isOwn = process.getuid === undefined || known.uid === process.getuid();
-  if (!known.isDirectory() || !isOwn) return false;
+  if (!known.isDirectory() || !isOfThisUser(known)) return false;
   return isOwnerGone(markOf(directory));
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { lstat, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -71,6 +72,11 @@ export async function isOwnerGone(mark: OwnerMark): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** True for what this user made. Windows has no user ids. */
+export function isOfThisUser({ uid }: Pick<Stats, 'uid'>): boolean {
+  return process.getuid === undefined || uid === process.getuid();
 }
 
 /** Any other failure, such as a full queue of the socket, does not prove that the process has ended. */

@@ -129,6 +129,7 @@ describe('in a directory', () => {
     expect(await readdir(elsewhere)).toEqual([FOLDER]);
   });
 
+  if (process.getuid === undefined) console.log('skipped: folders of another user; no user ids');
   it.skipIf(process.getuid === undefined)('the folder of another user stays', async () => {
     const directory = await makeDownloads();
     await mkdir(path.join(directory, FOLDER));
@@ -140,6 +141,7 @@ describe('in a directory', () => {
   });
 
   // The path of a pipe on Windows is short.
+  if (process.platform === 'win32') console.log('skipped: long paths of sockets; this is Windows');
   it.skipIf(process.platform === 'win32')(
     'a process without a socket counts as living for a day',
     async () => {

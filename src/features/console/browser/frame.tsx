@@ -4,7 +4,7 @@ import { apiOf } from './api.ts';
 import type { Outcome } from './context.ts';
 import { Button } from './parts/button.tsx';
 import { ReasonDialog, ResumeDialog } from './parts/change-dialogs.tsx';
-import { optionsOf, Select } from './parts/field.tsx';
+import { optionsOf, Select, withChosen } from './parts/field.tsx';
 import { Icon } from './parts/icon.tsx';
 import { Sentence } from './parts/time.tsx';
 import { hrefOf, navigate, type Route } from './router.ts';
@@ -57,7 +57,7 @@ interface SwitcherProps {
 
 /** Switches to another application. The operator stays on the same screen when every application has that screen. */
 function AppSwitcher({ app, start, route }: SwitcherProps) {
-  const names = [...new Set([...(start?.applications ?? []), app])].filter(Boolean);
+  const names = withChosen(start?.applications ?? [], app);
   const go = (name: string) => {
     const { screen } = route;
     const isShared = screen === 'adoption' || screen === 'explain' || screen === 'history';

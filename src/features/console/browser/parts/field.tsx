@@ -81,6 +81,11 @@ export function optionsOf(values: readonly string[], none?: string): readonly Op
   return none === undefined ? options : [['', none], ...options];
 }
 
+/** The values, and the chosen one when it is not among them: the select would show another value in its place. */
+export function withChosen(values: readonly string[], chosen: string | null | undefined): string[] {
+  return [...new Set([...values, chosen ?? ''])].filter(Boolean);
+}
+
 interface SelectProps {
   readonly label: string;
   readonly value: string;

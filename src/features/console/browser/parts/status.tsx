@@ -1,6 +1,7 @@
 import type { ReleaseOnChannel } from '../../answers.ts';
 import { listed, percent } from '../format.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { isReplaced } from './replaced.ts';
 
 type StatusOf = Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen' | 'replacement'>;
 
@@ -35,10 +36,6 @@ export function Status({ cell }: { readonly cell: StatusOf }) {
     </span>
   );
 }
-
-/** True when clients are offered a newer release in its place, and none is offered this one. */
-export const isReplaced = ({ replacement }: Pick<ReleaseOnChannel, 'replacement'>): boolean =>
-  replacement?.isComplete === true;
 
 /** True when only some clients are offered the release, although its rollout has reached every client. */
 const isForSome = ({ share, replacement }: StatusOf): boolean =>

@@ -3,7 +3,7 @@ import type { Adoption } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { count, dateOf, portion } from '../format.ts';
 import { colorOf, StackedChart } from '../parts/chart.tsx';
-import { optionsOf, Segments, Select } from '../parts/field.tsx';
+import { optionsOf, Segments, Select, withChosen } from '../parts/field.tsx';
 import { LostBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { type Layer, shares } from '../parts/stack.ts';
@@ -24,8 +24,8 @@ export function AdoptionScreen({ app, query }: Props) {
   const channel = query.get('channel');
   const polled = usePolled<Adoption>(apiOf(app, `adoption${searchOf({ days, channel })}`));
   const { value, failure, reload } = polled;
-  // The select also has a channel without counts: otherwise it would show another one.
-  const channels = [...new Set([...(value?.channels ?? []), channel ?? ''])].filter(Boolean);
+  // A channel of the address may have no counts.
+  const channels = withChosen(value?.channels ?? [], channel);
   return (
     <Page title="Adoption" above={<bdi>{app}</bdi>} below="Which versions clients run">
       <LostBanner polled={polled} />

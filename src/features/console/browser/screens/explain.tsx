@@ -3,7 +3,7 @@ import { ARCHES, FORMATS, PLATFORMS } from '../../../../domain/platform.ts';
 import type { Explained, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';
-import { optionsOf, SelectField, TextField } from '../parts/field.tsx';
+import { optionsOf, SelectField, TextField, withChosen } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Sentence, Time } from '../parts/time.tsx';
@@ -107,7 +107,7 @@ function ExplainForm({ app, channels, asked, isBusy, reload }: FormProps) {
     value: values[name] ?? '',
     onInput: (value: string) => setValues({ ...values, [name]: value }),
   });
-  const known = new Set([...channels, values.channel ?? ''].filter(Boolean));
+  const known = withChosen(channels, values.channel);
   const choice = (name: string, options: readonly string[], none?: string) => ({
     value: values[name] ?? '',
     onChange: field(name).onInput,
@@ -132,7 +132,7 @@ function ExplainForm({ app, channels, asked, isBusy, reload }: FormProps) {
         {...field('version')}
       />
       <div class="fields">
-        <SelectField label="Channel" {...choice('channel', [...known], 'default')} />
+        <SelectField label="Channel" {...choice('channel', known, 'default')} />
         <SelectField label="Format" {...choice('format', FORMATS, 'usual')} />
       </div>
       <TextField

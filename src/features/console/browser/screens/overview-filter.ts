@@ -1,4 +1,5 @@
 import type { OverviewRelease, ReleaseOnChannel } from '../../answers.ts';
+import { isReplaced } from '../parts/replaced.ts';
 
 /** The filter of the overview: by text, status and channel. The filter is part of the address. */
 
@@ -33,14 +34,13 @@ export function filterReleases(
 }
 
 function hasStatus(cell: ReleaseOnChannel, status: StatusFilter): boolean {
-  const isReplaced = cell.replacement?.isComplete === true;
   switch (status) {
     case 'active':
-      return cell.status === 'active' && !isReplaced;
+      return cell.status === 'active' && !isReplaced(cell);
     case 'rolling_out':
-      return cell.status === 'active' && !isReplaced && cell.share < 10_000;
+      return cell.status === 'active' && !isReplaced(cell) && cell.share < 10_000;
     case 'replaced':
-      return isReplaced;
+      return isReplaced(cell);
     default:
       return cell.status === status;
   }

@@ -3,7 +3,7 @@ import type { Attention, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { count, counted, dateAndTime } from '../format.ts';
 import { Button } from '../parts/button.tsx';
-import { optionsOf, Select } from '../parts/field.tsx';
+import { optionsOf, Select, withChosen } from '../parts/field.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { FreshnessBanner } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
@@ -198,10 +198,9 @@ interface FilterProps {
 /** The filter is in the address, so a link can share it. */
 function OverviewFilter({ overview, filter, found }: FilterProps) {
   const id = useId();
-  // The select also has a channel of the address that does not exist: otherwise it would show another one.
-  const channels = [
-    ...new Set([...overview.channels.map(({ name }) => name), filter.channel ?? '']),
-  ].filter(Boolean);
+  // A channel of the address may not exist.
+  const names = overview.channels.map(({ name }) => name);
+  const channels = withChosen(names, filter.channel);
   const [text, setText] = useState(filter.text);
   const field = useRef<HTMLInputElement>(null);
   // The browser's "Back" and the button "Show all" change the address, too.

@@ -15,13 +15,8 @@ import {
 import { Icon } from '../parts/icon.tsx';
 import { FreshnessBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
-import {
-  ChannelCell,
-  isOffered,
-  isPaused,
-  isReplaced,
-  offeringChannels,
-} from '../parts/status.tsx';
+import { isReplaced } from '../parts/replaced.ts';
+import { ChannelCell, isOffered, isPaused, offeringChannels } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import { usePause } from '../state/change.ts';
